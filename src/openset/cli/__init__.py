@@ -1,0 +1,48 @@
+"""The `openset` command: one file per command, each found by its name in this folder."""
+
+import os
+import sys
+from importlib import import_module
+
+import typer
+
+from openset.errors import OpenSetError
+
+COMMANDS = ("demo", "evaluate", "compare", "threshold", "audit", "metrics")
+
+app = typer.Typer(
+    name="openset",
+    help="Measure, compare and operate models that must say: I don't know this.",
+    epilog="Add --debug to any command to see the traceback of an error.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode="rich",
+    pretty_exceptions_enable=False,
+)
+for _name in COMMANDS:
+    app.command(_name)(import_module(f"openset.cli.{_name}").command)
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run the command; a user's mistake becomes one sentence and exit code 2."""
+    words = sys.argv[1:] if arguments is None else arguments
+    debug = "--debug" in words or bool(os.environ.get("OPENSET_DEBUG"))
+    try:
+        app([word for word in words if word != "--debug"], prog_name="openset")
+    except OpenSetError as error:
+        if debug:
+            raise
+        _stop(f"Error: {error}", 2)
+    except BrokenPipeError:  # the reader of our output, `head` for example, has enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise SystemExit(0) from None
+    except Exception as error:
+        if debug:
+            raise
+        kind = type(error).__name__
+        _stop(f"Error: openset failed unexpectedly ({kind}: {error}). Add --debug for details and please report it.", 3)
+
+
+def _stop(sentence: str, code: int) -> None:
+    typer.echo(sentence, err=True)
+    raise SystemExit(code) from None

@@ -1,0 +1,48 @@
+"""The one error a user sees: a plain sentence that says what is wrong and what to do."""
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+class OpenSetError(ValueError):
+    """Input that cannot be used; the message names it and says what to do."""
+
+
+class OpenSetWarning(UserWarning):
+    """Input that can be used, but probably does not mean what the user thinks."""
+
+
+def did_you_mean(word: str, choices: Iterable[str]) -> str:
+    """A hint such as `Did you mean 'open_auc'?`, or the list of choices when nothing is near.
+
+    >>> did_you_mean("openauc", ["open_auc", "auroc"])
+    "Did you mean 'open_auc'?"
+    >>> did_you_mean("zzz", ["open_auc", "auroc"])
+    'Choose from: auroc, open_auc.'
+    """
+    names = sorted(choices)
+    near = get_close_matches(word, names, n=1)
+    return f"Did you mean '{near[0]}'?" if near else f"Choose from: {', '.join(names)}."
+
+
+def check_share(function: str, name: str, value: float, *, zero: bool = False, one: bool = True) -> float:
+    """Return `value` if it is a share; a percentage gets the hint that the user needs.
+
+    >>> check_share("fpr_at_tpr", "tpr", 95)
+    Traceback (most recent call last):
+    openset.errors.OpenSetError: fpr_at_tpr: 'tpr' must be in (0, 1], got 95. Did you mean 0.95?
+    """
+    inside = (value > 0 or (zero and value == 0)) and (value < 1 or (one and value == 1))
+    if inside:
+        return float(value)
+    span = f"{'[' if zero else '('}0, 1{']' if one else ')'}"
+    hint = f" Did you mean {value / 100:g}?" if 1 < value < 100 else ""
+    raise OpenSetError(f"{function}: '{name}' must be in {span}, got {value:g}.{hint}")
+
+
+def check_choice(function: str, name: str, value: str, choices: Iterable[str]) -> str:
+    """Return `value` if it is one of `choices`."""
+    allowed = list(choices)
+    if value in allowed:
+        return value
+    raise OpenSetError(f"{function}: '{name}' cannot be {value!r}. {did_you_mean(str(value), allowed)}")

@@ -1,0 +1,147 @@
+"""Reading and writing files safely: whole or not at all, and never running code from what is read."""
+
+import hashlib
+import json
+import os
+import tempfile
+import zipfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from openset.errors import OpenSetError
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+@contextmanager
+def replacing(path: str | Path) -> Iterator[Path]:
+    """Yield a temporary path beside `path`, renamed to it only when the block succeeds: never a half file."""
+    target = Path(path)
+    if target.is_dir():
+        raise OpenSetError(f"Cannot write {target}: it is a folder; give a file name.")
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=target.suffix)
+    except OSError as error:
+        raise OpenSetError(f"Cannot write {target}: {reason(error)}.") from error
+    os.close(handle)
+    temporary = Path(name)
+    try:
+        yield temporary
+        mask = os.umask(0)
+        os.umask(mask)
+        temporary.chmod(0o666 & ~mask)  # mkstemp makes private files; a result is an ordinary one
+        temporary.replace(target)
+    except OSError as error:
+        raise OpenSetError(f"Cannot write {target}: {reason(error)}.") from error
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def write_text(path: str | Path, text: str) -> None:
+    """Write a text file, whole or not at all."""
+    with replacing(path) as temporary:
+        temporary.write_text(text, encoding="utf-8")
+
+
+def write_json(path: str | Path, content: Any) -> None:
+    """Write JSON that every reader accepts (no NaN, no Infinity)."""
+    write_text(path, json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n")
+
+
+def read_json(path: str | Path) -> Any:
+    """Read a JSON file; says where it breaks."""
+    file = existing(path)
+    try:
+        return json.loads(file.read_text(encoding="utf-8"))
+    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+        raise OpenSetError(f"{file} is not valid JSON: {error}.") from error
+    except OSError as error:
+        raise OpenSetError(f"Cannot read {file}: {reason(error)}.") from error
+
+
+def existing(path: str | Path) -> Path:
+    """`path`, if there is a file."""
+    file = Path(path)
+    if file.is_dir():
+        raise OpenSetError(f"{file} is a folder; give the name of a file.")
+    if not file.exists():
+        raise OpenSetError(f"There is no file {file}.")
+    if file.stat().st_size == 0:
+        raise OpenSetError(f"{file} is empty.")
+    return file
+
+
+def reason(error: OSError) -> str:
+    """What the system says, without its number and path."""
+    return (error.strerror or str(error)).lower()
+
+
+def fingerprint(arrays: Sequence[NDArray[Any] | None]) -> str:
+    """Sixteen hexadecimal digits that change when the data changes."""
+    digest = hashlib.sha256()
+    for array in arrays:
+        digest.update(b"|")
+        if array is not None:
+            digest.update(f"{array.dtype.str}{array.shape}".encode())
+            digest.update(np.ascontiguousarray(array).view(np.uint8).data if array.size else b"")
+    return digest.hexdigest()[:16]
+
+
+def read_npz(path: str | Path) -> dict[str, NDArray[Any]]:
+    """Arrays of an NPZ file; pickled objects are refused, because loading them could run code."""
+    file = existing(path)
+    try:
+        with np.load(file, allow_pickle=False) as archive:
+            if not isinstance(archive, np.lib.npyio.NpzFile):
+                raise OpenSetError(f"{file} is a single array, not an NPZ archive with named arrays.")
+            return {name: archive[name] for name in archive.files}
+    except ValueError as error:
+        if "pickle" in str(error).lower():
+            raise OpenSetError(
+                f"{file} holds pickled Python objects, which could run code, so it is not loaded: "
+                "save plain number or text arrays instead."
+            ) from error
+        raise OpenSetError(f"{file} is not a readable NPZ file: {error}.") from error
+    except (zipfile.BadZipFile, EOFError, KeyError, OSError) as error:
+        raise OpenSetError(f"{file} is not a readable NPZ file, or it is cut off.") from error
+
+
+def write_npz(path: str | Path, arrays: Mapping[str, NDArray[Any]]) -> None:
+    """Write named arrays, compressed, without pickle."""
+    with replacing(path) as temporary, temporary.open("wb") as stream:
+        np.savez_compressed(stream, allow_pickle=False, **arrays)
+
+
+def read_table(path: str | Path) -> "pl.DataFrame":
+    """A Parquet or CSV file as a polars frame; CSV columns are text, to be converted where the row can be named."""
+    import polars as pl
+
+    file = existing(path)
+    readers: dict[str, Callable[[Path], pl.DataFrame]] = {".parquet": pl.read_parquet, ".csv": _read_csv}
+    if file.suffix.lower() not in readers:
+        raise OpenSetError(f"{file}: cannot read '{file.suffix}' files; use .parquet, .csv or .npz.")
+    try:
+        table = readers[file.suffix.lower()](file)
+    except (pl.exceptions.PolarsError, UnicodeDecodeError, OSError) as error:
+        first = str(error).splitlines()[0]
+        raise OpenSetError(f"{file} is not a readable {file.suffix[1:].upper()} file, or it is cut off: {first}") from error
+    if table.height == 0:
+        raise OpenSetError(f"{file} has column names but no rows.")
+    return table.rename({name: name.strip().lower() for name in table.columns})
+
+
+def _read_csv(file: Path) -> "pl.DataFrame":
+    """CSV as spreadsheets write it: comma, semicolon or tab; a byte order mark; blanks around the names."""
+    import polars as pl
+
+    with file.open(encoding="utf-8-sig") as stream:
+        header = stream.readline()
+    separator = max(",;\t", key=header.count)
+    return pl.read_csv(file, separator=separator, infer_schema=False, truncate_ragged_lines=False)
