@@ -1,14 +1,13 @@
-"""The `openset` command: one file per command, each found by its name in this folder."""
+"""The `openset` command: one file per command, found by its name in this folder; heavy imports wait inside."""
 
 import os
 import sys
 from importlib import import_module
+from pkgutil import iter_modules
 
 import typer
 
 from openset.errors import OpenSetError
-
-COMMANDS = ("demo", "evaluate", "compare", "threshold", "audit", "metrics")
 
 app = typer.Typer(
     name="openset",
@@ -19,8 +18,13 @@ app = typer.Typer(
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,
 )
-for _name in COMMANDS:
-    app.command(_name)(import_module(f"openset.cli.{_name}").command)
+for _module in sorted(iter_modules(__path__), key=lambda module: module.name):
+    if not _module.name.startswith("_"):  # a command file has either `command`, a function, or `app`, a group of them
+        _file = import_module(f"openset.cli.{_module.name}")
+        if hasattr(_file, "app"):
+            app.add_typer(_file.app, name=_module.name)
+        else:
+            app.command(_module.name)(_file.command)
 
 
 def main(arguments: list[str] | None = None) -> None:
