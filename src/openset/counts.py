@@ -5,7 +5,7 @@ together. Everything the package reports is read off the counts at the distinct 
 where nothing is accepted. Counts are plain sums, so the counts of two parts of a data set add up.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
@@ -68,54 +68,54 @@ def check_lengths(**arrays: Sequence[Any] | NDArray[Any] | None) -> None:
         raise OpenSetError(f"The inputs differ in length ({found}); each sample needs one entry in every one.")
 
 
-def check_labels(labels: Ints) -> None:
+def name_row(row: int) -> str:
+    """How an error calls a sample; readers of text files count lines instead."""
+    return f"row {row}"
+
+
+def check_labels(labels: Ints, where: Callable[[int], str] = name_row) -> None:
     """Labels are classes from 0 up, -1 (negative) or -2 (unknown)."""
     if labels.min() < UNKNOWN:
         row = int(np.argmax(labels < UNKNOWN))
         raise OpenSetError(
-            f"Label {labels[row]} in row {row} is not defined: "
+            f"Label {labels[row]} in {where(row)} is not defined: "
             "use 0, 1, 2, ... for known classes, -1 for negatives, -2 for unknowns."
         )
 
 
-def check_finite(score: Floats) -> None:
+def check_finite(score: Floats, where: Callable[[int], str] = name_row) -> None:
     """Scores that are NaN or infinite have no place in a ranking."""
     finite = np.isfinite(score)
     if not finite.all():
         row = int(np.argmin(finite))
         raise OpenSetError(
-            f"unknown_score is {score[row]} in row {row} ({int((~finite).sum())} such values in all): "
+            f"unknown_score is {score[row]} in {where(row)} ({int((~finite).sum())} such values in all): "
             "replace or drop them, a ranking of scores needs finite numbers."
         )
 
 
-def resolve_classes(labels: Ints, predictions: Ints | None, n_classes: int | None) -> int:
+def resolve_classes(
+    labels: Ints, predictions: Ints | None, n_classes: int | None, where: Callable[[int], str] = name_row
+) -> int:
     """K: what the user says, else 1 + the largest label or prediction; everything must fit below it."""
-    largest = int(labels.max())
-    if predictions is not None:
-        lowest = int(predictions.min())
-        if lowest < 0:
-            row = int(np.argmax(predictions < 0))
+    if predictions is not None and predictions.min() < 0:
+        row = int(np.argmax(predictions < 0))
+        raise OpenSetError(
+            f"Prediction {predictions[row]} in {where(row)} is not a known class: a prediction is the best known class, "
+            "0, 1, 2, ...; to reject is the unknown score's job."
+        )
+    largest = 0
+    for name, values in (("Label", labels), ("Prediction", predictions)):
+        if values is None:
+            continue
+        largest = max(largest, int(values.max()))
+        if n_classes is not None and largest >= n_classes:
+            row = int(np.argmax(values >= n_classes))
             raise OpenSetError(
-                f"Prediction {lowest if predictions[row] == lowest else predictions[row]} in row {row} is not a known "
-                "class: a prediction is the best known class (0, 1, 2, ...); rejecting is the unknown score's job."
-            )
-        if n_classes is not None and int(predictions.max()) >= n_classes:
-            row = int(np.argmax(predictions >= n_classes))
-            raise OpenSetError(
-                f"Prediction {predictions[row]} in row {row} is out of range: "
+                f"{name} {values[row]} in {where(row)} is out of range: "
                 f"there are {n_classes} known classes, 0 to {n_classes - 1}."
             )
-        largest = max(largest, int(predictions.max()))
-    if n_classes is None:
-        return max(largest + 1, 1)
-    if largest >= n_classes:
-        row = int(np.argmax(labels >= n_classes))
-        raise OpenSetError(
-            f"Label {labels[row]} in row {row} is out of range: "
-            f"there are {n_classes} known classes, 0 to {n_classes - 1}."
-        )
-    return n_classes
+    return largest + 1 if n_classes is None else n_classes
 
 
 def require_both(n_known: float, n_open: float, against: str) -> None:
@@ -416,7 +416,6 @@ def count(
     labels: ArrayLike,
     predictions: ArrayLike | None,
     unknown_score: ArrayLike,
-    *,
     against: str = "all",
     groups: ArrayLike | None = None,
     n_classes: int | None = None,
@@ -484,7 +483,7 @@ def rank_pairs(
     packed = _pack(label, prediction, score, chosen, n_classes)
     if packed is None:  # bad input, which `count` explains, or scores beyond 2**64, which it can handle
         return _pairs_of_counts(
-            count(label, prediction, score, against=against, groups=groups, n_classes=n_classes)
+            count(label, prediction, score, against, groups, n_classes)
         )
     keys, n_known, n_open = packed
     require_both(n_known, n_open, against)
