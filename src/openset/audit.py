@@ -13,7 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from openset.counts import Counts, rank
-from openset.curves import UnknownRecallCurve, f_score_of, normalized_accuracy_of, unknown_recall_of, youden_of
+from openset.curves import (
+    UnknownRecallCurve,
+    f_score_of,
+    normalized_accuracy_of,
+    unknown_recall_of,
+    youden_of,
+)
 from openset.metrics import METRICS
 from openset.scores import Scores
 
@@ -136,7 +142,9 @@ def accept_in_pairs(model: _Model, threshold: float) -> tuple[_Model, int, str]:
     elif not n:
         limit = f"needs more caught unknowns than rejected knowns, found {len(caught)} and {len(lost)}"
     else:
-        limit = f"ends when all {n} rejected knowns are used up, {len(caught) - n} of {len(caught)} unknowns still caught"
+        limit = (
+            f"ends when all {n} rejected knowns are used up, {len(caught) - n} of {len(caught)} unknowns still caught"
+        )
     return _Model(model.label, prediction, score, model.n_classes), n, limit
 
 
@@ -152,7 +160,9 @@ def exchange_ranks(model: _Model) -> tuple[_Model, int, str]:
     n = min(len(low), len(high))
     low, high = low[:n], high[:n]
     opens = model.score[model.label < 0]
-    between = np.searchsorted(opens, model.score[high], side="left") - np.searchsorted(opens, model.score[low], side="right")
+    between = np.searchsorted(opens, model.score[high], side="left") - np.searchsorted(
+        opens, model.score[low], side="right"
+    )
     pairs = between > 0
     low, high = low[pairs], high[pairs]
     score = model.score.copy()
@@ -183,8 +193,8 @@ _AGGREGATIONS: dict[str, tuple[str, dict[str, Any]]] = {
 def audit(scores: Scores, *, against: str = "all", threshold: float | None = None) -> Audit:
     """Run the three constructions on these scores.
 
-    Without a `threshold`, F-score and Youden's index are attacked where they are largest, normalized accuracy where 95 %
-    of the knowns are accepted (where it is largest, no known is rejected as a rule, and nothing is left to gain).
+    Without a `threshold`, F-score and Youden's index are attacked where they are largest, normalized accuracy where
+    95 % of the knowns are accepted (where it is largest, no known is rejected as a rule, and nothing is left to gain).
     """
     counts = scores.counts(against)
     ranking = counts.ranking
@@ -194,9 +204,21 @@ def audit(scores: Scores, *, against: str = "all", threshold: float | None = Non
     changed, n, limit = exchange_ranks(model)
     after = changed.counts()
     for name, (metric, params) in _AGGREGATIONS.items():
-        values = [METRICS[metric].of(part, **params) for part in (counts, after)]
-        overall = [METRICS["open_auc"].of(part) for part in (counts, after)]
-        findings.append(Fooled(name, "Prop. 3", None, *values, *overall, None, None, n, limit))
+        findings.append(
+            Fooled(
+                metric=name,
+                construction="Prop. 3",
+                threshold=None,
+                before=METRICS[metric].of(counts, **params),
+                after=METRICS[metric].of(after, **params),
+                open_auc_before=METRICS["open_auc"].of(counts),
+                open_auc_after=METRICS["open_auc"].of(after),
+                unknown_recall_before=None,
+                unknown_recall_after=None,
+                changed=n,
+                limit=limit,
+            )
+        )
     strict, full = (METRICS["open_auc"].of(counts, ties=ties) for ties in ("strict", "full"))
     return Audit(tuple(findings), _table(findings), unknown_recall_of(counts), full - strict)
 

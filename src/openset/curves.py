@@ -102,8 +102,9 @@ class RiskCoverageCurve:
 
 
 def ratio(top: NDArray[Any], bottom: NDArray[Any], zero_division: float) -> Array:
-    """top / bottom, with an explicit value for 0/0."""
-    return np.divide(top, bottom, out=np.full(len(top), zero_division, dtype=np.float64), where=bottom > 0)
+    """Top / bottom, with an explicit value for 0/0."""
+    out = np.full(len(top), zero_division, dtype=np.float64)
+    return np.asarray(np.divide(top, bottom, out=out, where=bottom > 0))
 
 
 def roc_of(counts: Counts) -> RocCurve:
@@ -221,7 +222,8 @@ def oscr_curve(
     (array([0. , 0. , 0.5, 1. ]), array([0. , 0.5, 0.5, 0.5]))
     """
     return oscr_of(
-        count(labels, predictions, unknown_score, against, groups, n_classes, zero_division), balanced=balanced
+        count(labels, predictions, unknown_score, against, groups, n_classes, zero_division),
+        balanced=balanced,
     )
 
 
@@ -258,9 +260,7 @@ def f_score_curve(
     >>> f_score_curve([0, 0, -2], [0, 0, 0], [0.1, 0.5, 0.9], average="micro").f_score.round(3)
     array([0.   , 0.667, 1.   , 0.8  ])
     """
-    return f_score_of(
-        count(labels, predictions, unknown_score, against, groups, n_classes, zero_division), average
-    )
+    return f_score_of(count(labels, predictions, unknown_score, against, groups, n_classes, zero_division), average)
 
 
 def unknown_recall_curve(

@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from openset.posthoc import knn
 from openset.scores import Scores
@@ -53,7 +52,7 @@ def run_split(split: int, *, seed: int = 0) -> list[DemoSplit]:
             "ids": np.char.add("digit-", np.flatnonzero(rows).astype(str)),
             "open_classes": np.where(labels[rows] < 0, np.char.add("digit ", digits[rows].astype(str)), ""),
         }
-        logits: NDArray[np.float64] = linear.decision_function(scale.transform(images[rows]))
+        logits = linear.decision_function(scale.transform(images[rows]))
         made["linear"][name] = Scores.from_logits(labels[rows], logits, score="msp", **about)
         made["neighbours"][name] = Scores(
             labels[rows],

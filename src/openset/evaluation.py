@@ -139,7 +139,14 @@ def evaluate(
                 found = delong_of(scores.counts(request.against), right=right, level=level)
                 ranges[place] = (found.low, found.high)
     results = tuple(
-        Result(request.metric.name, request.params, _where(request.metric.name, request.against), float(value), low, high)
+        Result(
+            request.metric.name,
+            request.params,
+            _where(request.metric.name, request.against),
+            float(value),
+            low,
+            high,
+        )
         for request, value, (low, high) in zip(requests, values, ranges, strict=True)
     )
     counts = scores.counts(chosen[0])
@@ -172,12 +179,12 @@ def hints(scores: Scores, results: Sequence[Result], tied_pairs: float) -> list[
         found.append("Every sample has the same unknown score: all pairs are tied, and nothing can be told apart.")
     elif tied_pairs > 0.05:
         found.append(f"{tied_pairs:.0%} of the pairs of a known and an open-set sample have equal scores (rounded?).")
-    for result in results:
-        if result.name == "auroc" and (result.high if result.high is not None else result.value) < 0.5:
-            found.append(
-                f"AUROC against {result.against} is {result.value:.3f}: the score seems to point the wrong way. Higher "
-                "must mean more unknown; negate it if it is a confidence."
-            )
+    found += [
+        f"AUROC against {result.against} is {result.value:.3f}: the score seems to point the wrong way. Higher must "
+        "mean more unknown; negate it if it is a confidence."
+        for result in results
+        if result.name == "auroc" and (result.high if result.high is not None else result.value) < 0.5
+    ]
     known = scores.labels[scores.labels >= 0]
     missing = scores.n_classes - len(np.unique(known))
     if missing:
@@ -193,4 +200,8 @@ def provenance() -> dict[str, str]:
             versions[package] = version(package)
         except PackageNotFoundError:
             versions[package] = "not installed"
-    return {**versions, "python": platform.python_version(), "machine": f"{platform.system()} {platform.machine()}"}
+    return {
+        **versions,
+        "python": platform.python_version(),
+        "machine": f"{platform.system()} {platform.machine()}",
+    }

@@ -73,7 +73,9 @@ def _variance(counts: Counts, parts: _Components, *, right: bool) -> float:
     # A wrong known has kernel 0 with every open-set sample; it enters through the mean and the sample size.
     known_squares = np.dot(hits, parts.of_known**2) - n_known * parts.value**2
     open_squares = np.dot(opens, (parts.of_open - parts.value) ** 2)
-    return float(max(known_squares, 0.0) / (max(n_known - 1, 1) * n_known) + open_squares / (max(n_open - 1, 1) * n_open))
+    return float(
+        max(known_squares, 0.0) / (max(n_known - 1, 1) * n_known) + open_squares / (max(n_open - 1, 1) * n_open)
+    )
 
 
 def _logit_interval(value: float, variance: float, n_pairs: float, level: float) -> Interval:
@@ -179,7 +181,11 @@ def _confidences(scores: Scores) -> Confidences:
 def draw_weights(scores: Scores, n: int, rng: np.random.Generator) -> NDArray[np.float64]:
     """(n, samples) resampling weights; knowns, negatives and unknowns keep their numbers."""
     weights = np.zeros((n, len(scores)))
-    for rows in (np.flatnonzero(scores.labels >= 0), np.flatnonzero(scores.labels == -1), np.flatnonzero(scores.labels == -2)):
+    for rows in (
+        np.flatnonzero(scores.labels >= 0),
+        np.flatnonzero(scores.labels == -1),
+        np.flatnonzero(scores.labels == -2),
+    ):
         if len(rows):
             draws = rng.integers(0, len(rows), size=(n, len(rows)))
             draws += len(rows) * np.arange(n)[:, None]
@@ -344,10 +350,8 @@ def _compare_delong(first: Scores, second: Scores, metric: str, against: str, le
     gap = value_a - value_b
     error = variance**0.5
     reach = NormalDist().inv_cdf((1 + level) / 2) * error
-    if error > 0:
-        p_value = 2 * NormalDist().cdf(-abs(gap) / error)
-    else:
-        p_value = 1.0 if gap == 0 else 0.0
+    certain = 1.0 if gap == 0 else 0.0
+    p_value = 2 * NormalDist().cdf(-abs(gap) / error) if error > 0 else certain
     difference = Interval(gap, max(gap - reach, -1.0), min(gap + reach, 1.0), level, "delong", error)
     intervals = [delong_of(counts, right=right, level=level) for counts in both]
     return Comparison(metric, intervals[0], intervals[1], difference, p_value, len(both[0].ranking.score))

@@ -55,7 +55,11 @@ class Threshold:
             found["ccr"] = float((accepted & right).mean())
             if accepted.any():
                 found["accuracy_on_accepted"] = float(right[accepted].mean())
-        masks = {"fpr": scores.labels < 0, "fpr_negative": scores.labels == -1, "fpr_unknown": scores.labels == -2}
+        masks = {
+            "fpr": scores.labels < 0,
+            "fpr_negative": scores.labels == -1,
+            "fpr_unknown": scores.labels == -2,
+        }
         if not (masks["fpr_negative"].any() and masks["fpr_unknown"].any()):
             masks = {"fpr": masks["fpr"]}
         return found | {name: float((~rejected[mask]).mean()) for name, mask in masks.items() if mask.any()}
@@ -68,7 +72,11 @@ def _freeze(counts: Counts, at: int, rule: str) -> Threshold:
     value = counts.thresholds[at]
     if at == 0:  # reject everything seen: a finite number just below the lowest score, so that JSON can hold it
         value = np.nextafter(counts.thresholds[1], value, dtype=value.dtype)
-    achieved = {"acceptance": float(counts.acceptance[at]), "ccr": float(counts.ccr[at]), "fpr": float(counts.fpr[at])}
+    achieved = {
+        "acceptance": float(counts.acceptance[at]),
+        "ccr": float(counts.ccr[at]),
+        "fpr": float(counts.fpr[at]),
+    }
     return Threshold(float(value), rule, achieved, len(counts.ranking.score))
 
 
@@ -134,14 +142,18 @@ def min_cost(
     >>> min_cost(Scores([0, 0, -2, -2], [0, 0, 0, 0], [0.1, 0.3, 0.2, 0.9]), 10.0).value
     0.1
     """
-    for name, cost in (("false_accept", false_accept), ("false_reject", false_reject), ("misclassified", misclassified)):
+    for name, cost in (
+        ("false_accept", false_accept),
+        ("false_reject", false_reject),
+        ("misclassified", misclassified),
+    ):
         if not (math.isfinite(cost) and cost >= 0):
             raise OpenSetError(f"min_cost: '{name}' must be a cost of 0 or more, got {cost:g}.")
     check_share("min_cost", "unknown_share", unknown_share, zero=True)
     counts = scores.counts(against)
     on_knowns = (1 - counts.acceptance) * false_reject + (counts.acceptance - counts.ccr) * misclassified
-    cost = unknown_share * counts.fpr * false_accept + (1 - unknown_share) * on_knowns
-    return _freeze(counts, int(cost.argmin()), f"min_cost={false_accept:g}")
+    total = unknown_share * counts.fpr * false_accept + (1 - unknown_share) * on_knowns
+    return _freeze(counts, int(total.argmin()), f"min_cost={false_accept:g}")
 
 
 @RULES.register("conformal")
@@ -172,7 +184,7 @@ def _known_scores(scores: Scores, rule: str) -> Any:
 
 def _from_knowns(scores: Scores, value: float, rule: str) -> Threshold:
     achieved = Threshold(value, rule, {}, len(scores)).apply(scores)
-    kept = {name: achieved[name] for name in ("acceptance", "ccr", "fpr") if name in achieved}
+    kept = {name: share for name, share in achieved.items() if name in ("acceptance", "ccr", "fpr")}
     return Threshold(value, rule, kept, len(scores))
 
 
@@ -199,4 +211,9 @@ def choose(scores: Scores, rule: str, *, against: str = "all") -> Threshold:
     return function(scores, value, **options)
 
 
-_EXAMPLES = {"at_fpr": "at_fpr=0.1", "at_acceptance": "at_acceptance=0.95", "min_cost": "min_cost=10", "conformal": "conformal=0.05"}
+_EXAMPLES = {
+    "at_fpr": "at_fpr=0.1",
+    "at_acceptance": "at_acceptance=0.95",
+    "min_cost": "min_cost=10",
+    "conformal": "conformal=0.05",
+}

@@ -36,7 +36,9 @@ class Outputs:
     def embedding(self) -> Array:
         """Feature vectors."""
         if self.features is None:
-            raise OpenSetError("This score needs features, and the file has none (array 'features', or feature_0, ...).")
+            raise OpenSetError(
+                "This score needs features, and the file has none (array 'features', or feature_0, ...)."
+            )
         return as_matrix("features", self.features)
 
     def known(self) -> "Outputs":
@@ -177,7 +179,9 @@ def openmax(logits: ArrayLike, *, fit_logits: ArrayLike, fit_labels: ArrayLike, 
     for known in range(n_classes):
         members = train[right & (labels == known)]
         if len(members) < 2:
-            raise OpenSetError(f"openmax: class {known} has {len(members)} correctly classified training samples, needs 2.")
+            raise OpenSetError(
+                f"openmax: class {known} has {len(members)} correctly classified training samples, needs 2."
+            )
         mean = members.mean(axis=0)
         distances = np.sort(np.linalg.norm(members - mean, axis=1))[-tail:]
         shape, scale = _fit_weibull(distances - distances[0] + 1.0)
@@ -212,7 +216,11 @@ def mahalanobis(features: ArrayLike, *, fit_features: ArrayLike, fit_labels: Arr
     >>> mahalanobis([[0.0], [3.0]], fit_features=[[-1.0], [1.0]], fit_labels=[0, 0])
     array([0., 9.])
     """
-    values, train, labels = as_matrix("features", features), as_matrix("fit_features", fit_features), np.asarray(fit_labels)
+    values, train, labels = (
+        as_matrix("features", features),
+        as_matrix("fit_features", fit_features),
+        np.asarray(fit_labels),
+    )
     known = np.unique(labels[labels >= 0])
     means = np.stack([train[labels == label].mean(axis=0) for label in known])
     keep = labels >= 0

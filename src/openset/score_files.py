@@ -180,8 +180,8 @@ def _from_table(table: "pl.DataFrame", about_text: str, where: Any) -> _Content:
         if classes:
             if any(blocks[prefix][0] is not None for prefix in ("prob", "logit")):
                 raise OpenSetError(
-                    f"labels are names ('{classes[0]}') but columns are numbered; name them prob_{classes[0]} and so on, "
-                    "or use numbers as labels."
+                    f"labels are names ('{classes[0]}') but columns are numbered; name them prob_{classes[0]} and so "
+                    "on, or use numbers as labels."
                 )
             named = tuple(classes)
     label_numbers = _numbers(columns["label"], "label", named, where, open_words=True)
@@ -299,9 +299,7 @@ def _floats(table: "pl.DataFrame", name: str, where: Any) -> NDArray[Any] | None
     return values.to_numpy()
 
 
-def _block(
-    table: "pl.DataFrame", prefix: str, where: Any
-) -> tuple[NDArray[Any] | None, tuple[str, ...] | None]:
+def _block(table: "pl.DataFrame", prefix: str, where: Any) -> tuple[NDArray[Any] | None, tuple[str, ...] | None]:
     """Columns prefix_0, prefix_1, ... (or prefix_cat, prefix_dog, ...) as one matrix, and what follows the prefix."""
     columns = [name for name in table.columns if name.startswith(f"{prefix}_")]
     if not columns:

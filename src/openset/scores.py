@@ -58,7 +58,7 @@ class Scores:
         open_classes: ArrayLike | None = None,
         meta: Mapping[str, Any] | None = None,
     ) -> None:
-        fields = {
+        fields: dict[str, Any] = {
             "labels": counts.as_ints("labels", labels),
             "predictions": counts.as_ints("predictions", predictions),
             "unknown_score": counts.as_scores("unknown_score", unknown_score),
@@ -76,7 +76,7 @@ class Scores:
         counts.check_finite(self.unknown_score)
         self._check_classes()
         if self.ids is not None:
-            names, first, times = np.unique(self.ids, return_index=True, return_counts=True)
+            names, times = np.unique(self.ids, return_counts=True)
             if times.max(initial=0) > 1:
                 raise OpenSetError(f"The id '{names[times.argmax()]}' occurs {times.max()} times; ids must be unique.")
 
@@ -189,7 +189,7 @@ class Scores:
         background: bool = False,
         fit: str | Path | None = None,
     ) -> "Scores":
-        """Read a file of scores or of logits: .parquet, .csv or .npz; see `openset.score_files` for what it may hold."""
+        """Read a file of scores or of logits (.parquet, .csv, .npz); `openset.score_files` says what it may hold."""
         from openset.score_files import read_scores
 
         return read_scores(path, score=score, background=background, fit=fit)
@@ -211,7 +211,7 @@ def _as_probabilities(values: ArrayLike) -> NDArray[np.floating[Any]]:
     if bad.any():
         row = int(np.argmax(bad))
         raise OpenSetError(
-            f"'probabilities' must lie between 0 and 1, row {row} does not. For raw network outputs use Scores.from_logits."
+            f"'probabilities' must lie between 0 and 1, row {row} does not. For logits use Scores.from_logits."
         )
     return matrix
 

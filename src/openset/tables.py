@@ -46,5 +46,7 @@ def latex(names: Sequence[str], evaluations: Sequence[Evaluation], spreads: dict
     ]
     if spreads:
         lines.append(r"\midrule")
-        lines += [" & ".join([latex_escape(name), *cells]).replace("±", r"$\pm$") + r" \\" for name, cells in spreads.items()]
+        lines += [
+            " & ".join([latex_escape(name), *cells]).replace("±", r"$\pm$") + r" \\" for name, cells in spreads.items()
+        ]
     return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", ""])

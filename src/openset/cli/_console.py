@@ -14,17 +14,20 @@ if TYPE_CHECKING:
     from openset.scores import Scores
 
 ScoreOption = Annotated[
-    str | None, typer.Option("--score", help="For files of logits: max_logit (default), msp, energy, entropy, margin, ...")
+    str | None,
+    typer.Option("--score", help="For files of logits: max_logit (default), msp, energy, entropy, margin, ..."),
 ]
 BackgroundOption = Annotated[
     bool, typer.Option("--background", help="For files of logits: the last column is a background class.")
 ]
 FitOption = Annotated[
-    Path | None, typer.Option("--fit", help="Training outputs, for scores that learn: openmax, mahalanobis, knn.")
+    Path | None,
+    typer.Option("--fit", help="Training outputs, for scores that learn: openmax, mahalanobis, knn."),
 ]
 JsonOption = Annotated[Path | None, typer.Option("--json", help="Write the figures to this JSON file.")]
 AgainstOption = Annotated[
-    str, typer.Option("--against", help="Open-set samples to look at: all, negative, unknown or the name of a group.")
+    str,
+    typer.Option("--against", help="Open-set samples to look at: all, negative, unknown or the name of a group."),
 ]
 
 

@@ -6,7 +6,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from openset.cli._console import AgainstOption, BackgroundOption, FitOption, JsonOption, ScoreOption, console, read, table
+from openset.cli._console import (
+    AgainstOption,
+    BackgroundOption,
+    FitOption,
+    JsonOption,
+    ScoreOption,
+    console,
+    read,
+    table,
+)
 
 if TYPE_CHECKING:
     from openset.audit import Audit
@@ -51,12 +60,19 @@ def command(
     out.print(made)
     marks = {True: "[green]yes[/green]", False: "[red]no[/red]", None: "-"}
     made = table(
-        "Table 1 on these scores", "sees wrong knowns", "sees missed unknowns", "needs no threshold", "one number"
+        "Table 1 on these scores",
+        "sees wrong knowns",
+        "sees missed unknowns",
+        "needs no threshold",
+        "one number",
     )
-    for row in found.table:
-        made.add_row(row.metric, marks[row.close], marks[row.open], marks[row.threshold], marks[row.numeric])
+    for line in found.table:
+        made.add_row(line.metric, marks[line.close], marks[line.open], marks[line.threshold], marks[line.numeric])
     out.print(made)
-    out.print(f"{found.tied_pairs:.1%} of the pairs are tied. '-': the construction found nothing to exchange here.", style="dim")
+    out.print(
+        f"{found.tied_pairs:.1%} of the pairs are tied. '-': the construction found nothing to exchange here.",
+        style="dim",
+    )
 
 
 def _along_recall(found: "Audit") -> dict[float, list[float]]:
@@ -80,7 +96,8 @@ def _as_json(found: "Audit", against: str) -> dict[str, Any]:
         "findings": [{**asdict(finding), "sentence": finding.sentence} for finding in found.findings],
         "table": [asdict(row) for row in found.table],
         "curve": [
-            {"unknown_recall": share, **dict(zip(names, row, strict=True))} for share, row in _along_recall(found).items()
+            {"unknown_recall": share, **dict(zip(names, row, strict=True))}
+            for share, row in _along_recall(found).items()
         ],
         "tied_pairs": found.tied_pairs,
     }

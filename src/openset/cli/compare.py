@@ -51,7 +51,13 @@ def command(
         for card in cards:
             params = card.variants[0]
             found = compare(
-                a, b, card.name, against=against, n_resamples=resamples or resamples_for(len(a)), seed=seed, **params
+                a,
+                b,
+                card.name,
+                against=against,
+                n_resamples=resamples or resamples_for(len(a)),
+                seed=seed,
+                **params,
             )
             results.append((Result(card.name, params, against, found.difference.value, None, None), found))
             advance(1)
@@ -73,9 +79,24 @@ def command(
         ]
         write_json(
             json,
-            {"schema": 1, "first": str(first), "second": str(second), "n": len(a), "metrics": entries, "provenance": provenance()},
+            {
+                "schema": 1,
+                "first": str(first),
+                "second": str(second),
+                "n": len(a),
+                "metrics": entries,
+                "provenance": provenance(),
+            },
         )
-    made = table("", "first", "second", "difference", "95 % interval", "p", title=f"{len(a):,} samples, against {against}")
+    made = table(
+        "",
+        "first",
+        "second",
+        "difference",
+        "95 % interval",
+        "p",
+        title=f"{len(a):,} samples, against {against}",
+    )
     for result, found in results:
         gap = found.difference
         sure = gap.low > 0 or gap.high < 0
@@ -85,12 +106,15 @@ def command(
             result.title,
             number(found.first.value),
             number(found.second.value),
-            f"{gap.value:+.3f}",
+            f"{gap.value:+.3f}".replace("0.", ".", 1),
             escape(f"[{gap.low:+.3f}, {gap.high:+.3f}]"),
-            "<.001" if found.p_value < 0.001 else f"{found.p_value:.3f}",
+            "<.001" if found.p_value < 0.001 else f"{found.p_value:.3f}".lstrip("0"),
             style=colour,
         )
     out = console()
     out.print(f"first:  {escape(str(first))}\nsecond: {escape(str(second))}\n")
     out.print(made)
-    out.print("Difference = first - second. OpenAUC and AUROC: DeLong's paired test; others: paired bootstrap.", style="dim")
+    out.print(
+        "Difference = first - second. OpenAUC and AUROC: DeLong's paired test; others: paired bootstrap.",
+        style="dim",
+    )

@@ -24,8 +24,8 @@ def command(
     screen = console()
     screen.print(
         "Handwritten digits that come with scikit-learn: six are [bold]known[/bold] and learned, four are "
-        "[bold]unknown[/bold] and appear in the test alone.\n'linear' is logistic regression (score: one minus the largest "
-        "probability), 'neighbours' is 3 nearest neighbours (score: distance to the third).\n"
+        "[bold]unknown[/bold] and appear in the test alone.\n'linear' is logistic regression (score: one minus the "
+        "largest probability), 'neighbours' is 3 nearest neighbours (score: distance to the third).\n"
     )
     tests: dict[str, list[Path]] = {"linear": [], "neighbours": []}
     validations: dict[str, list[Path]] = {"linear": [], "neighbours": []}
@@ -37,7 +37,10 @@ def command(
                 tests[result.method].append(test)
             advance(1)
 
-    _step(f"openset evaluate {out}/test/*/*.parquet", "All models, with 95 % intervals, then mean and spread over splits:")
+    _step(
+        f"openset evaluate {out}/test/*/*.parquet",
+        "All models, with 95 % intervals, then mean and spread over splits:",
+    )
     evaluate_command.command([*tests["linear"], *tests["neighbours"]], json=out / "evaluation.json", resamples=300)
     best = tests["neighbours"][0]
     _step(f"openset evaluate {best}", "Every figure of one of them:")
@@ -49,7 +52,11 @@ def command(
         "A threshold chosen on validation data, frozen, applied to the test part:",
     )
     threshold_command.command(
-        validations["neighbours"][0], rule="at_acceptance=0.95", apply=best, out=out / "threshold.json", unknown_share=0.1
+        validations["neighbours"][0],
+        rule="at_acceptance=0.95",
+        apply=best,
+        out=out / "threshold.json",
+        unknown_share=0.1,
     )
     screen.print(f"\nAll files are in [bold]{out}/[/bold]. Next: openset evaluate YOUR_SCORES.csv")
 

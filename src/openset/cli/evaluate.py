@@ -7,7 +7,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from openset.cli._console import BackgroundOption, FitOption, JsonOption, ScoreOption, console, progress, read, table
+from openset.cli._console import (
+    BackgroundOption,
+    FitOption,
+    JsonOption,
+    ScoreOption,
+    console,
+    progress,
+    read,
+    table,
+)
 from openset.errors import OpenSetError
 
 if TYPE_CHECKING:
@@ -17,7 +26,8 @@ if TYPE_CHECKING:
 def command(
     files: Annotated[list[Path], typer.Argument(help="Scores files or files of logits: .parquet, .csv, .npz.")],
     against: Annotated[
-        list[str] | None, typer.Option("--against", help="all, negative, unknown or a group; may be repeated.")
+        list[str] | None,
+        typer.Option("--against", help="all, negative, unknown or a group; may be repeated."),
     ] = None,
     score: ScoreOption = None,
     background: BackgroundOption = False,
@@ -25,10 +35,12 @@ def command(
     json: JsonOption = None,
     latex: Annotated[Path | None, typer.Option("--latex", help="Write a booktabs table to this file.")] = None,
     require: Annotated[
-        list[str] | None, typer.Option("--require", help="A bar such as 'open_auc>=0.9'; exit code 1 if it is missed.")
+        list[str] | None,
+        typer.Option("--require", help="A bar such as 'open_auc>=0.9'; exit code 1 if it is missed."),
     ] = None,
     group_by: Annotated[
-        str | None, typer.Option("--group-by", help="Regular expression; files with the same match are splits of one model.")
+        str | None,
+        typer.Option("--group-by", help="Regular expression; files with the same match are splits of one model."),
     ] = None,
     resamples: Annotated[int | None, typer.Option("--resamples", min=2, help="Bootstrap resamples.")] = None,
     intervals: Annotated[bool, typer.Option("--intervals/--no-intervals", help="Confidence intervals.")] = True,
@@ -49,7 +61,14 @@ def command(
         for file, scores, n in zip(files, models, n_resamples, strict=True):
             try:
                 evaluations.append(
-                    evaluate(scores, against=against, intervals=intervals, n_resamples=n, seed=seed, progress=advance)
+                    evaluate(
+                        scores,
+                        against=against,
+                        intervals=intervals,
+                        n_resamples=n,
+                        seed=seed,
+                        progress=advance,
+                    )
                 )
             except OpenSetError as error:
                 raise OpenSetError(f"{file}: {error}") from error
@@ -62,7 +81,9 @@ def command(
             typer.echo(f"Bar missed: {sentence}", err=True)
         raise typer.Exit(1)
     if bars:
-        console().print(f"[green]All {len(bars)} bars reached.[/green]" if len(bars) > 1 else "[green]Bar reached.[/green]")
+        console().print(
+            f"[green]All {len(bars)} bars reached.[/green]" if len(bars) > 1 else "[green]Bar reached.[/green]"
+        )
 
 
 # ---- bars ----------------------------------------------------------------------------------------------------------
@@ -71,7 +92,9 @@ def command(
 class Bar:
     """A figure that must be reached: `open_auc>=0.9`, `ccr_at_fpr(fpr=0.1)>=0.5`, `auroc@unknown>0.8`."""
 
-    def __init__(self, text: str, name: str, params: dict[str, Any], against: str | None, sign: str, level: float) -> None:
+    def __init__(
+        self, text: str, name: str, params: dict[str, Any], against: str | None, sign: str, level: float
+    ) -> None:
         self.text, self.name, self.params = text, name, params
         self.against, self.sign, self.level = against, sign, level
 
@@ -80,7 +103,9 @@ class Bar:
         sentences = []
         for name, evaluation in zip(names, evaluations, strict=True):
             try:
-                result = evaluation.find(self.name, against=self.against or evaluation.results[0].against, **self.params)
+                result = evaluation.find(
+                    self.name, against=self.against or evaluation.results[0].against, **self.params
+                )
             except KeyError as error:
                 raise OpenSetError(f"--require '{self.text}': there is no such figure. {error.args[0]}") from error
             holds = {

@@ -5,7 +5,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from openset.cli._console import AgainstOption, BackgroundOption, FitOption, JsonOption, ScoreOption, console, read, table
+from openset.cli._console import (
+    AgainstOption,
+    BackgroundOption,
+    FitOption,
+    JsonOption,
+    ScoreOption,
+    console,
+    read,
+    table,
+)
 from openset.errors import OpenSetError
 
 if TYPE_CHECKING:
@@ -26,11 +35,17 @@ def command(
     validation: Annotated[Path, typer.Argument(help="Validation scores; or a threshold .json frozen before.")],
     rule: Annotated[
         str | None,
-        typer.Option("--rule", help="at_fpr=0.1, at_acceptance=0.95, best_f=macro, best_youden=macro, min_cost=10, conformal=0.05"),
+        typer.Option(
+            "--rule",
+            help="at_fpr=0.1, at_acceptance=0.95, best_f=macro, best_youden=macro, min_cost=10, conformal=0.05",
+        ),
     ] = None,
-    apply: Annotated[Path | None, typer.Option("--apply", help="Other scores to apply the frozen threshold to.")] = None,
+    apply: Annotated[
+        Path | None, typer.Option("--apply", help="Other scores to apply the frozen threshold to.")
+    ] = None,
     unknown_share: Annotated[
-        float | None, typer.Option("--unknown-share", help="Share of unknowns expected in deployment; adds precision.")
+        float | None,
+        typer.Option("--unknown-share", help="Share of unknowns expected in deployment; adds precision."),
     ] = None,
     against: AgainstOption = "all",
     score: ScoreOption = None,
@@ -70,7 +85,9 @@ def command(
         content = {**asdict(frozen), "applied": applied, "known_precision": precision}
         write_json(json, {key: value for key, value in content.items() if value is not None})
     screen = console()
-    screen.print(f"Threshold [bold]{frozen.value:.6g}[/bold] by rule {escape(frozen.rule)}, chosen on {frozen.n:,} samples.")
+    screen.print(
+        f"Threshold [bold]{frozen.value:.6g}[/bold] by rule {escape(frozen.rule)}, chosen on {frozen.n:,} samples."
+    )
     made = table("", "where chosen", *([] if apply is None else [escape(apply.name)]))
     for key, meaning in _MEANING.items():
         cells = [frozen.achieved, *([] if applied is None else [applied])]
@@ -78,7 +95,9 @@ def command(
             made.add_row(meaning, *(f"{cell[key]:.1%}" if key in cell else "" for cell in cells))
     screen.print(made)
     if precision is not None:
-        screen.print(f"If {unknown_share:.0%} of what arrives is unknown, {precision:.1%} of what is accepted is known.")
+        screen.print(
+            f"If {unknown_share:.0%} of what arrives is unknown, {precision:.1%} of what is accepted is known."
+        )
     if out is not None:
         screen.print(f"Frozen in {escape(str(out))}.")
 
@@ -87,5 +106,9 @@ def _precision(scores: "Scores", frozen: "Threshold", unknown_share: float) -> f
     from openset.metrics import known_precision
 
     return known_precision(
-        scores.labels, scores.predictions, scores.unknown_score, threshold=frozen.value, unknown_share=unknown_share
+        scores.labels,
+        scores.predictions,
+        scores.unknown_score,
+        threshold=frozen.value,
+        unknown_share=unknown_share,
     )

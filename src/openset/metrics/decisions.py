@@ -47,7 +47,11 @@ def _youden(counts: Counts, *, average: Average = "macro", threshold: float | Be
 
 
 def _normalized_accuracy(
-    counts: Counts, *, threshold: float | Best = "best", weight: float = 0.5, aus: Literal["paper", "recall"] = "paper"
+    counts: Counts,
+    *,
+    threshold: float | Best = "best",
+    weight: float = 0.5,
+    aus: Literal["paper", "recall"] = "paper",
 ) -> float:
     return pick(normalized_accuracy_of(counts, weight=weight, aus=aus), counts, threshold)
 
@@ -144,7 +148,7 @@ def youden_index(
     n_classes: int | None = None,
     zero_division: float = 0.0,
 ) -> float:
-    """True positive rate plus true negative rate minus one, each known class against everything else; best over thresholds.
+    """True positive rate + true negative rate - 1, each known class against all else; best over all thresholds.
 
     >>> youden_index([0, 1, -2], [0, 1, 1], [0.1, 0.2, 0.9])
     1.0
@@ -199,13 +203,15 @@ def openness(*, n_train: int, n_test: int, n_target: int | None = None) -> float
     """
     target = n_train if n_target is None else n_target
     if min(n_train, n_test, target) < 1 or 2 * n_train > n_test + target:
-        raise OpenSetError(f"openness: {n_train} training, {n_test} test and {target} target classes do not go together.")
+        raise OpenSetError(
+            f"openness: {n_train} training, {n_test} test and {target} target classes do not go together."
+        )
     return float(1 - np.sqrt(2 * n_train / (n_test + target)))
 
 
 @dataclass(frozen=True, eq=False)
 class ConfusionMatrix:
-    """Counts of true class (rows: K known classes, then the open set) by decision (columns: K classes, then rejected)."""
+    """Counts by true class (rows: K known classes, then the open set) and decision (columns: K classes, rejected)."""
 
     counts: NDArray[np.int64]
     rows: tuple[str, ...]
@@ -216,7 +222,7 @@ class ConfusionMatrix:
     @property
     def shares(self) -> NDArray[np.float64]:
         """Each row divided by its sum."""
-        return self.counts / np.maximum(self.counts.sum(axis=1, keepdims=True), 1)
+        return np.asarray(self.counts / np.maximum(self.counts.sum(axis=1, keepdims=True), 1))
 
     def slips(self) -> list["Slip"]:
         """Which open-set classes slip through, as which known class; the leakiest first."""
@@ -291,4 +297,6 @@ def open_set_confusion_matrix(
     shape = (n_classes + len(open_rows), n_classes + 1)
     cells = np.bincount(row * shape[1] + column, minlength=shape[0] * shape[1]).reshape(shape)
     known_names = [str(number) for number in range(n_classes)] if class_names is None else [str(n) for n in class_names]
-    return ConfusionMatrix(cells, (*known_names, *open_rows.tolist()), (*known_names, "rejected"), float(threshold), n_classes)
+    return ConfusionMatrix(
+        cells, (*known_names, *open_rows.tolist()), (*known_names, "rejected"), float(threshold), n_classes
+    )

@@ -50,7 +50,7 @@ class Confidences:
     @cached_property
     def highest(self) -> Array:
         """Largest probability of every sample."""
-        return self.probabilities.max(axis=1).astype(np.float64)
+        return np.asarray(self.probabilities.max(axis=1), dtype=np.float64)
 
     @cached_property
     def right(self) -> NDArray[np.bool_]:
@@ -60,7 +60,7 @@ class Confidences:
     @cached_property
     def target(self) -> Array:
         """Probability of the true class, of the knowns."""
-        return self.probabilities[self.known, self.labels[self.known]].astype(np.float64)
+        return np.asarray(self.probabilities[self.known, self.labels[self.known]], dtype=np.float64)
 
     @cached_property
     def square_error(self) -> Array:
@@ -84,7 +84,9 @@ def _gather(labels: ArrayLike, probabilities: ArrayLike, groups: ArrayLike | Non
     check_lengths(labels=label, probabilities=matrix)
     check_labels(label)
     if int(label.max()) >= matrix.shape[1]:
-        raise OpenSetError(f"Label {int(label.max())} is out of range: there are {matrix.shape[1]} probability columns.")
+        raise OpenSetError(
+            f"Label {int(label.max())} is out of range: there are {matrix.shape[1]} probability columns."
+        )
     if not ((matrix >= 0) & (matrix <= 1 + 1e-6)).all():
         raise OpenSetError("'probabilities' must lie between 0 and 1; logits go through a softmax first.")
     return Confidences(label, matrix, None if groups is None else np.asarray(groups), background)
@@ -105,7 +107,7 @@ def confidence_of(data: Confidences, *, against: str = "negative") -> Confidence
 
 
 def _gamma(data: Confidences, *, part: str = "gamma", against: str = "negative") -> float:
-    return confidence_of(data, against=against)._asdict()[part]
+    return float(getattr(confidence_of(data, against=against), part))
 
 
 def _calibration_error(data: Confidences, *, bins: int = 15) -> float:

@@ -146,9 +146,7 @@ def open_auc(
         counts = count(labels, predictions, unknown_score, against, groups, n_classes, zero_division)
         return _open_auc(counts, ties=ties, balanced=True)
     check_choice("open_auc", "ties", ties, _TIES)
-    pairs = rank_pairs(
-        labels, predictions, unknown_score, against=against, groups=groups, n_classes=n_classes
-    )
+    pairs = rank_pairs(labels, predictions, unknown_score, against=against, groups=groups, n_classes=n_classes)
     return pairs.share(ties)
 
 
@@ -368,10 +366,9 @@ def known_precision(
     The test set's own mix does not matter: acceptance and FPR are weighted by the assumed mix. With `right=True` a
     sample counts only if it is also classified right. If nothing is accepted the value is `zero_division`.
 
-    >>> known_precision([0, 0, -2, -2], [0, 0, 0, 0], [0.1, 0.3, 0.2, 0.9], threshold=0.3, unknown_share=0.1).__round__(4)
+    >>> scores = [0.1, 0.3, 0.2, 0.9]
+    >>> known_precision([0, 0, -2, -2], [0, 0, 0, 0], scores, threshold=0.3, unknown_share=0.1).__round__(4)
     0.9474
     """
     counts = count(labels, predictions, unknown_score, against, groups, None, zero_division)
     return _known_precision(counts, threshold=threshold, unknown_share=unknown_share, right=right)
-
-
