@@ -164,30 +164,32 @@ def _ordered_bits(score: Floats) -> NDArray[np.int64]:
     return bits.astype(np.int64, copy=False)
 
 
-def argsort(score: Floats) -> NDArray[np.int64]:
-    """Stable ascending order of finite scores, several times faster than a stable `np.argsort`.
+def sort(score: Floats) -> tuple[Floats, NDArray[np.int64]]:
+    """Finite scores in ascending order, and the rows they come from; stable, and faster than `np.argsort`.
 
     Score and row number are packed into one 64-bit integer and sorted by value, for which NumPy has vector
-    instructions. A float64 does not fit beside its row number; where the bits that were cut matter, a second
-    sort of the then almost sorted scores repairs the order.
+    instructions. A float32 is read back from the sorted integers, without jumping through memory. A float64 does not
+    fit beside its row number; where the bits that were cut matter, a second sort of the then almost sorted scores
+    repairs the order.
     """
     width = max(len(score) - 1, 1).bit_length()
-    rows = np.arange(len(score), dtype=np.int64)
+    mask = (1 << width) - 1
     key = _ordered_bits(score)
-    if score.dtype == np.float32:
-        key = key << width
-        exact = width <= 32
-    else:
-        key &= ~((1 << width) - 1)
-        exact = False
-    key |= rows
+    fits = score.dtype == np.float32 and width <= 32
+    key = key << width if fits else key & ~mask
+    key |= np.arange(len(score), dtype=np.int64)
     key.sort()
-    key &= (1 << width) - 1
-    if not exact:
-        ordered = score[key]
-        if (ordered[1:] < ordered[:-1]).any():
-            key = key[np.argsort(ordered, kind="stable")]
-    return key
+    if fits:
+        bits = (key >> width).astype(np.int32)
+        key &= mask
+        bits ^= (bits >> 31) & np.iinfo(np.int32).max
+        return bits.view(np.float32), key
+    key &= mask
+    ordered = score[key]
+    if (ordered[1:] < ordered[:-1]).any():
+        repair = np.argsort(ordered, kind="stable")
+        return ordered[repair], key[repair]
+    return ordered, key
 
 
 @dataclass(frozen=True)
@@ -257,13 +259,24 @@ def rank(
     check_lengths(labels=label, predictions=prediction, unknown_score=score)
     check_labels(label)
     check_finite(score)
-    n_classes = resolve_classes(label, prediction, n_classes)
+    return rank_checked(label, prediction, score, resolve_classes(label, prediction, n_classes))
+
+
+def rank_checked(label: Ints, prediction: Ints | None, score: Floats, n_classes: int) -> Ranking:
+    """Sort what is known to be valid."""
+    ordered, order = sort(score)
     narrow: type[np.signedinteger[Any]] = np.int16 if n_classes < 2**15 else np.int64
-    order = argsort(score)
+    columns = [label] if prediction is None else [label, prediction]
+    # Side by side, so that one jump through memory fetches both.
+    pairs: NDArray[Any] = np.empty((len(score), len(columns)), dtype=narrow)
+    for place, column in enumerate(columns):
+        pairs[:, place] = column
+    pairs = pairs.take(order, axis=0)
+    label_and_prediction = [np.ascontiguousarray(pairs[:, place]) for place in range(len(columns))]
     return Ranking(
-        score=score[order],
-        label=np.asarray(label, dtype=narrow)[order],
-        prediction=None if prediction is None else np.asarray(prediction, dtype=narrow)[order],
+        score=ordered,
+        label=label_and_prediction[0],
+        prediction=None if prediction is None else label_and_prediction[1],
         n_classes=n_classes,
         order=order,
     )
@@ -275,6 +288,19 @@ def rank(
 def _as_share(values: NDArray[np.float64]) -> NDArray[np.float64]:
     """Take away the last digit by which a sum of rounded shares can pass 0 or 1."""
     return np.clip(values, 0.0, 1.0, out=values)
+
+
+def divide(
+    top: NDArray[Any], bottom: NDArray[Any], zero_division: float, out: NDArray[np.float64] | None = None
+) -> NDArray[np.float64]:
+    """Quotient of counts, with an explicit value for 0/0; `bottom` rises from zero or falls to it."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        quotient = np.divide(top, bottom, out=out)
+    if bottom[0] == 0:
+        quotient[: np.searchsorted(bottom, 0, side="right")] = zero_division
+    if bottom[-1] == 0:
+        quotient[len(bottom) - np.searchsorted(bottom[::-1], 0, side="right") :] = zero_division
+    return quotient
 
 
 @dataclass(frozen=True)
@@ -299,54 +325,80 @@ class Counts:
         """K."""
         return self.ranking.n_classes
 
-    def _accumulate(self, amount: NDArray[Any]) -> NDArray[Any]:
-        """Running total of `amount` (per sample) at each threshold."""
-        running = np.cumsum(amount, dtype=np.int64 if amount.dtype.kind == "b" else np.float64)
+    def _accumulate(self, amount: NDArray[Any]) -> NDArray[np.float64]:
+        """Running total of `amount` (per sample) at each threshold; exact for whole numbers below 2**53."""
         ends = self.ranking.ends
-        out = np.empty(len(ends) + 1, dtype=running.dtype)
+        if amount.dtype.kind == "b":
+            running: NDArray[Any] = np.cumsum(amount, dtype=np.int32 if len(amount) < 2**31 else np.int64)
+        else:
+            running = np.cumsum(amount)
+        out = np.empty(len(ends) + 1)
         out[0] = 0
-        out[1:] = running if len(ends) == len(running) else running[ends]
+        out[1:] = running if len(ends) == len(running) else running.take(ends)
         return out
 
-    def _count(self, which: Bools) -> NDArray[Any]:
+    @cached_property
+    def accepted(self) -> NDArray[np.float64]:
+        """All accepted samples."""
+        if self.weights is not None:
+            return self._accumulate(self.weights)
+        out = np.empty(len(self.ranking.ends) + 1)
+        out[0] = 0
+        np.add(self.ranking.ends, 1, out=out[1:])
+        return out
+
+    @cached_property
+    def open(self) -> NDArray[np.float64]:
+        """Accepted open-set samples."""
+        which = ~self.ranking.known
         return self._accumulate(which if self.weights is None else which * self.weights)
 
     @cached_property
-    def known(self) -> NDArray[Any]:
-        """Accepted knowns."""
-        return self._count(self.ranking.known)
-
-    @cached_property
-    def right(self) -> NDArray[Any]:
+    def right(self) -> NDArray[np.float64]:
         """Knowns that are accepted and predicted as their own class."""
-        return self._count(self.ranking.right)
+        which = self.ranking.right
+        return self._accumulate(which if self.weights is None else which * self.weights)
 
     @cached_property
-    def open(self) -> NDArray[Any]:
-        """Accepted open-set samples."""
-        return self._count(~self.ranking.known)
+    def known(self) -> NDArray[np.float64]:
+        """Accepted knowns."""
+        return self.accepted - self.open
+
+    @cached_property
+    def ranked_known(self) -> float:
+        """Pairs of a known and an open-set sample with the open-set sample ranked higher, ties half.
+
+        Among all accepted samples the open-set ones rank against each other too: n_open**2 / 2 pairs with ties half.
+        """
+        middle = self.accepted[:-1] + self.accepted[1:]
+        return float(np.dot(np.diff(self.open), middle) - self.n_open**2) / 2
 
     @property
     def n_known(self) -> float:
         """All knowns."""
-        return float(self.known[-1])
+        return float(self.accepted[-1] - self.open[-1])
 
     @property
     def n_open(self) -> float:
         """All open-set samples."""
         return float(self.open[-1])
 
-    @cached_property
+    @property
+    def n_samples(self) -> float:
+        """All samples."""
+        return float(self.accepted[-1])
+
+    @property
     def fpr(self) -> NDArray[np.float64]:
         """Share of open-set samples accepted."""
         return self.open / self.n_open
 
-    @cached_property
+    @property
     def acceptance(self) -> NDArray[np.float64]:
         """Share of knowns accepted."""
         return self.known / self.n_known
 
-    @cached_property
+    @property
     def ccr(self) -> NDArray[np.float64]:
         """Share of knowns accepted and right."""
         return self.right / self.n_known
@@ -354,17 +406,26 @@ class Counts:
     @cached_property
     def _class_totals(self) -> NDArray[np.float64]:
         ranking = self.ranking
-        weights = None if self.weights is None else self.weights[ranking.known]
-        totals = np.bincount(ranking.label[ranking.known], weights=weights, minlength=ranking.n_classes)
-        return totals.astype(np.float64)
+        from_lowest = ranking.label - UNKNOWN  # unknowns 0, negatives 1, then the classes
+        return np.bincount(from_lowest, weights=self.weights, minlength=ranking.n_classes + 2)[2:].astype(np.float64)
 
     def _ratio_sum(self, which: Bools, class_of: Ints, totals: NDArray[np.float64]) -> NDArray[np.float64]:
         """Sum over classes of (accepted samples in `which` of that class) / (fixed total of that class)."""
-        share = np.divide(1.0, totals, out=np.zeros_like(totals), where=totals > 0)
-        amount = np.where(which, share[np.where(which, class_of, 0)], 0.0)
+        share = np.append(np.divide(1.0, totals, out=np.zeros_like(totals), where=totals > 0), 0.0)
+        amount = share.take(np.where(which, class_of, len(totals)))
         if self.weights is not None:
             amount *= self.weights
         return self._accumulate(amount)
+
+    @cached_property
+    def macro_f(self) -> NDArray[np.float64]:
+        """Harmonic mean of macro precision and macro recall."""
+        f_score = self.macro_precision * self.macro_recall
+        f_score *= 2
+        both = self.macro_precision + self.macro_recall
+        both += np.finfo(np.float64).tiny  # makes 0/0 the 0 it is meant to be, and changes nothing else
+        f_score /= both
+        return f_score
 
     @cached_property
     def macro_recall(self) -> NDArray[np.float64]:
@@ -372,17 +433,21 @@ class Counts:
         totals = self._class_totals
         empty = np.count_nonzero(totals == 0) * self.zero_division
         found = self._ratio_sum(self.ranking.right, self.ranking.label, totals)
-        return _as_share((found + empty) / self.n_classes)
+        found += empty
+        found /= self.n_classes
+        return _as_share(found)
 
     @cached_property
     def macro_specificity(self) -> NDArray[np.float64]:
         """Mean over the K classes of TN / (TN + FP), one class against everything else."""
         ranking = self.ranking
         assert ranking.prediction is not None
-        others = self.n_known + self.n_open - self._class_totals
+        others = self.n_samples - self._class_totals
         empty = np.count_nonzero(others == 0) * self.zero_division
         lost = self._ratio_sum(~ranking.right, ranking.prediction, others)
-        return _as_share((np.count_nonzero(others) - lost + empty) / self.n_classes)
+        np.subtract(np.count_nonzero(others) + empty, lost, out=lost)
+        lost /= self.n_classes
+        return _as_share(lost)
 
     @cached_property
     def macro_precision(self) -> NDArray[np.float64]:
@@ -393,22 +458,28 @@ class Counts:
         """
         ranking = self.ranking
         grouped, begins = ranking.by_prediction
-        weight = None if self.weights is None else self.weights[grouped]
-        right = ranking.right[grouped]
-        hits = np.cumsum(right if weight is None else right * weight, dtype=np.float64)
-        taken = np.arange(1.0, len(grouped) + 1) if weight is None else np.cumsum(weight)
         sizes = np.diff(begins, append=len(grouped))
-        hits -= np.repeat(np.where(begins > 0, hits[begins - 1], 0.0), sizes)  # start at zero in each class
-        taken -= np.repeat(np.where(begins > 0, taken[begins - 1], 0.0), sizes)
-        precision = np.divide(hits, taken, out=np.full_like(hits, self.zero_division), where=taken > 0)
-        change = np.empty_like(precision)
-        change[0] = precision[0]
+        weight = None if self.weights is None else self.weights[grouped]
+        hits: NDArray[Any] = ranking.right[grouped]
+        hits = np.cumsum(hits if weight is None else hits * weight, dtype=np.float64)
+        taken = np.arange(1.0, len(grouped) + 1) if weight is None else np.cumsum(weight)
+        for total in (hits, taken):  # each class starts at zero
+            np.subtract(total, np.repeat(np.where(begins > 0, total[begins - 1], 0.0), sizes), out=total)
+        with np.errstate(invalid="ignore"):
+            precision = np.divide(hits, taken, out=hits)
+        if weight is not None:  # a class whose first samples were not drawn
+            precision[taken == 0] = self.zero_division
+        change = taken  # used up, so its memory serves again
         np.subtract(precision[1:], precision[:-1], out=change[1:])
         starts = begins[sizes > 0]
         change[starts] = precision[starts] - self.zero_division
-        in_score_order = np.empty_like(change)
+        in_score_order = hits
         in_score_order[grouped] = change
-        return _as_share(self._accumulate(in_score_order) / self.n_classes + self.zero_division)
+        del taken, change
+        mean = self._accumulate(in_score_order)
+        mean /= self.n_classes
+        mean += self.zero_division
+        return _as_share(mean)
 
     def at(self, threshold: float) -> int:
         """Index of the counts that hold at any threshold a user names."""

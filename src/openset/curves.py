@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from openset.counts import Counts, Ties, count
+from openset.counts import Counts, Ties, count, divide
 from openset.errors import check_choice, check_share
 
 Array = NDArray[np.float64]
@@ -42,16 +42,16 @@ class OscrCurve:
         """
         check_choice("area", "ties", ties, ("half", "strict", "full"))
         check_share("area", "max_fpr", max_fpr)
-        left, right = self.ccr[:-1], self.ccr[1:]
-        width = np.diff(self.fpr)
-        if max_fpr < 1.0:
-            inside = np.clip(max_fpr - self.fpr[:-1], 0.0, width)
-            if ties == "half":  # the last segment is cut where it reaches max_fpr
-                reach = np.divide(inside, width, out=np.zeros_like(width), where=width > 0)
-                right = left + (right - left) * reach
-            width = inside
-        height = {"half": (left + right) / 2, "strict": left, "full": right}[ties]
-        return float(np.dot(width, height) / max_fpr)
+        inside = int(np.searchsorted(self.fpr, max_fpr, side="right"))
+        fpr, ccr = self.fpr[: inside + 1], self.ccr[: inside + 1]
+        if fpr[-1] > max_fpr:  # the last segment is cut where it reaches max_fpr
+            reach = (max_fpr - fpr[-2]) / (fpr[-1] - fpr[-2])
+            end = ccr[-2] + (ccr[-1] - ccr[-2]) * reach if ties == "half" else ccr[-1]
+            fpr, ccr = np.append(fpr[:-1], max_fpr), np.append(ccr[:-1], end)
+        width = np.diff(fpr)
+        if ties != "half":
+            return float(np.dot(width, ccr[:-1] if ties == "strict" else ccr[1:]) / max_fpr)
+        return float((np.dot(width, ccr[:-1]) + np.dot(width, ccr[1:])) / (2 * max_fpr))
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,12 +101,6 @@ class RiskCoverageCurve:
 # ---- from counts ---------------------------------------------------------------------------------------------------
 
 
-def ratio(top: NDArray[Any], bottom: NDArray[Any], zero_division: float) -> Array:
-    """Top / bottom, with an explicit value for 0/0."""
-    out = np.full(len(top), zero_division, dtype=np.float64)
-    return np.asarray(np.divide(top, bottom, out=out, where=bottom > 0))
-
-
 def roc_of(counts: Counts) -> RocCurve:
     """ROC of counts already made."""
     return RocCurve(counts.thresholds, counts.fpr, counts.acceptance)
@@ -121,13 +115,12 @@ def precision_recall_of(counts: Counts, positive: Positive) -> PrecisionRecallCu
     """Precision and recall of counts already made."""
     check_choice("precision_recall_curve", "positive", positive, ("known", "unknown"))
     if positive == "known":
-        hits, called = counts.known, counts.known + counts.open
-        total = counts.n_known
+        precision, recall = divide(counts.known, counts.accepted, 1.0), counts.acceptance
     else:
-        hits = counts.n_open - counts.open
-        called = hits + counts.n_known - counts.known
-        total = counts.n_open
-    return PrecisionRecallCurve(counts.thresholds, ratio(hits, called, 1.0), hits / total, positive)
+        recall = counts.n_open - counts.open
+        precision = divide(recall, counts.n_samples - counts.accepted, 1.0)
+        recall /= counts.n_open
+    return PrecisionRecallCurve(counts.thresholds, precision, recall, positive)
 
 
 def f_score_of(counts: Counts, average: Average) -> FScoreCurve:
@@ -135,37 +128,56 @@ def f_score_of(counts: Counts, average: Average) -> FScoreCurve:
     check_choice("open_set_f_score", "average", average, ("macro", "micro"))
     if average == "macro":
         precision, recall = counts.macro_precision, counts.macro_recall
+        f_score = counts.macro_f
     else:
-        precision = ratio(counts.right, counts.known + counts.open, counts.zero_division)
-        recall = counts.ccr
-    f_score = ratio(2 * precision * recall, precision + recall, 0.0)
+        precision, recall = divide(counts.right, counts.accepted, counts.zero_division), counts.ccr
+        f_score = micro_f_of(counts)
     return FScoreCurve(counts.thresholds, f_score, precision, recall, average)
+
+
+def micro_f_of(counts: Counts) -> Array:
+    """Micro F-score at each threshold: 2 TP / (accepted + knowns), which is defined even where precision is 0/0."""
+    f_score = counts.accepted + counts.n_known
+    np.divide(counts.right, f_score, out=f_score)
+    f_score *= 2
+    return f_score
 
 
 def youden_of(counts: Counts, average: Average) -> Array:
     """Youden's index TPR + TNR - 1, one known class against everything else, at each threshold."""
     check_choice("youden_index", "average", average, ("macro", "micro"))
     if average == "macro":
-        return counts.macro_recall + counts.macro_specificity - 1
-    wrongly_accepted = counts.known - counts.right + counts.open
-    others = counts.n_classes * (counts.n_known + counts.n_open) - counts.n_known
-    specificity = 1 - ratio(wrongly_accepted, np.full(len(wrongly_accepted), others), 1 - counts.zero_division)
-    return np.asarray(counts.ccr + specificity - 1)
+        index = counts.macro_recall + counts.macro_specificity
+        index -= 1
+        return index
+    others = counts.n_classes * counts.n_samples - counts.n_known  # every sample counts once for each other class
+    wrongly_accepted = counts.accepted - counts.right
+    wrongly_accepted /= others
+    index = counts.ccr
+    index -= wrongly_accepted
+    return index
 
 
 def normalized_accuracy_of(counts: Counts, *, weight: float = 0.5, aus: Literal["paper", "recall"] = "paper") -> Array:
     """Normalized accuracy (OpenAUC paper, eqs. 5-6) at each threshold."""
     check_choice("normalized_accuracy", "aus", aus, ("paper", "recall"))
     check_share("normalized_accuracy", "weight", weight, zero=True)
-    total = counts.n_known + counts.n_open
-    cells = counts.n_classes * total  # every sample is a true or false, positive or negative case of each class
-    missed = counts.n_known - counts.right
-    wrongly_accepted = counts.known - counts.right + counts.open
-    known_part = (cells - missed - wrongly_accepted) / cells
+    cells = (
+        counts.n_classes * counts.n_samples
+    )  # every sample is a true or false, positive or negative case of each class
+    # Wrong cells: missed knowns (n_known - right) and wrongly accepted samples (accepted - right).
+    value = 2 * counts.right
+    value -= counts.accepted
+    value += cells - counts.n_known
+    value *= weight / cells
     caught = counts.n_open - counts.open
-    rejected = caught + counts.n_known - counts.known
-    open_part = ratio(caught, rejected, counts.zero_division) if aus == "paper" else caught / counts.n_open
-    return np.asarray(weight * known_part + (1 - weight) * open_part)
+    if aus == "paper":
+        open_part = divide(caught, counts.n_samples - counts.accepted, counts.zero_division, out=caught)
+    else:
+        open_part = np.divide(caught, counts.n_open, out=caught)
+    open_part *= 1 - weight
+    value += open_part
+    return value
 
 
 def unknown_recall_of(counts: Counts) -> UnknownRecallCurve:
@@ -173,8 +185,8 @@ def unknown_recall_of(counts: Counts) -> UnknownRecallCurve:
     return UnknownRecallCurve(
         thresholds=counts.thresholds,
         unknown_recall=1 - counts.fpr,
-        f_macro=f_score_of(counts, "macro").f_score,
-        f_micro=f_score_of(counts, "micro").f_score,
+        f_macro=counts.macro_f,
+        f_micro=micro_f_of(counts),
         youden_macro=youden_of(counts, "macro"),
         youden_micro=youden_of(counts, "micro"),
         normalized_accuracy=normalized_accuracy_of(counts),
@@ -184,9 +196,9 @@ def unknown_recall_of(counts: Counts) -> UnknownRecallCurve:
 
 def risk_coverage_of(counts: Counts) -> RiskCoverageCurve:
     """Risk and coverage of counts already made; the risk of accepting nothing is 0."""
-    accepted = counts.known + counts.open
-    risk = ratio(accepted - counts.right, accepted, 0.0)
-    return RiskCoverageCurve(counts.thresholds, accepted / (counts.n_known + counts.n_open), risk)
+    risk = divide(counts.right, counts.accepted, 1.0)
+    np.subtract(1.0, risk, out=risk)
+    return RiskCoverageCurve(counts.thresholds, counts.accepted / counts.n_samples, risk)
 
 
 # ---- from arrays ---------------------------------------------------------------------------------------------------

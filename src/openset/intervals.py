@@ -46,36 +46,41 @@ class Comparison:
 # ---- DeLong --------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, eq=False)
-class _Components:
-    """Mean of the pair kernel seen from each known and from each open-set sample, at each distinct score."""
-
-    value: float
-    of_known: Array
-    """For a right known at distinct score j: share of open-set samples above it, ties half."""
-    of_open: Array
-    """For an open-set sample at distinct score j: share of all knowns that are right and below it, ties half."""
+def _hits(counts: Counts, *, right: bool) -> Array:
+    """Accepted knowns that count: the right ones for OpenAUC, all of them for AUROC."""
+    return counts.right if right else counts.known
 
 
-def _components(counts: Counts, *, right: bool) -> _Components:
-    hits = counts.right if right else counts.known
-    of_known = 1.0 - (counts.fpr[:-1] + counts.fpr[1:]) / 2
-    of_open = (hits[:-1] + hits[1:]) / (2 * counts.n_known)
-    value = float(np.dot(np.diff(counts.open), of_open) / counts.n_open)
-    return _Components(value, of_known, of_open)
+def _seen_from_known(counts: Counts) -> Array:
+    """For a known at each distinct score: share of open-set samples above it, ties half."""
+    share = counts.open[:-1] + counts.open[1:]
+    share *= -0.5 / counts.n_open
+    share += 1
+    return share
 
 
-def _variance(counts: Counts, parts: _Components, *, right: bool) -> float:
-    """Variance of the mean over pairs: knowns and open-set samples are drawn independently (DeLong et al., 1988)."""
-    hits = np.diff(counts.right if right else counts.known)
-    opens = np.diff(counts.open)
+def _seen_from_open(counts: Counts, hits: Array) -> Array:
+    """For an open-set sample at each distinct score: share of all knowns that count and lie below it, ties half."""
+    share = hits[:-1] + hits[1:]
+    share *= 0.5 / counts.n_known
+    return share
+
+
+def _value_and_variance(counts: Counts, *, right: bool) -> tuple[float, float]:
+    """Mean over pairs and its variance: knowns and open-set samples are drawn independently (DeLong et al., 1988)."""
+    hits = _hits(counts, right=right)
+    value = METRICS["open_auc" if right else "auroc"].of(counts)
     n_known, n_open = counts.n_known, counts.n_open
+    share = _seen_from_known(counts)
+    share *= share
     # A wrong known has kernel 0 with every open-set sample; it enters through the mean and the sample size.
-    known_squares = np.dot(hits, parts.of_known**2) - n_known * parts.value**2
-    open_squares = np.dot(opens, (parts.of_open - parts.value) ** 2)
-    return float(
-        max(known_squares, 0.0) / (max(n_known - 1, 1) * n_known) + open_squares / (max(n_open - 1, 1) * n_open)
-    )
+    known_squares = np.dot(np.diff(hits), share) - n_known * value**2
+    share = _seen_from_open(counts, hits)
+    share -= value
+    share *= share
+    open_squares = np.dot(np.diff(counts.open), share)
+    variance = max(known_squares, 0.0) / (max(n_known - 1, 1) * n_known) + open_squares / (max(n_open - 1, 1) * n_open)
+    return value, float(variance)
 
 
 def _logit_interval(value: float, variance: float, n_pairs: float, level: float) -> Interval:
@@ -114,23 +119,21 @@ def delong(scores: Scores, metric: str = "open_auc", *, against: str = "all", le
 
 def delong_of(counts: Counts, *, right: bool, level: float = 0.95) -> Interval:
     """DeLong's interval from counts already made."""
-    parts = _components(counts, right=right)
-    variance = _variance(counts, parts, right=right)
-    return _logit_interval(parts.value, variance, min(counts.n_known, counts.n_open), level)
+    value, variance = _value_and_variance(counts, right=right)
+    return _logit_interval(value, variance, min(counts.n_known, counts.n_open), level)
 
 
-def _sample_components(counts: Counts, *, right: bool) -> tuple[float, Array, Array]:
-    """The same components per sample, in input order: of the knowns (0 where wrong) and of the open-set samples."""
-    parts = _components(counts, right=right)
+def _sample_components(counts: Counts, *, right: bool) -> tuple[Array, Array]:
+    """The mean kernel of each known (0 where it does not count) and of each open-set sample, in input order."""
     ranking = counts.ranking
     group = np.zeros(len(ranking.score), dtype=np.int64)
     group[ranking.ends[:-1] + 1] = 1
     np.cumsum(group, out=group)
-    hits = ranking.right if right else ranking.known
-    component = np.where(ranking.known, hits * parts.of_known[group], parts.of_open[group])
+    from_known = _seen_from_known(counts)[group] * (ranking.right if right else ranking.known)
+    from_open = _seen_from_open(counts, _hits(counts, right=right))[group]
     back = np.argsort(ranking.order)
-    component, known = component[back], ranking.known[back]
-    return parts.value, component[known], component[~known]
+    component, known = np.where(ranking.known, from_known, from_open)[back], ranking.known[back]
+    return component[known], component[~known]
 
 
 # ---- bootstrap -----------------------------------------------------------------------------------------------------
@@ -345,8 +348,9 @@ def compare(
 def _compare_delong(first: Scores, second: Scores, metric: str, against: str, level: float) -> Comparison:
     right = metric == "open_auc"
     both = [scores.counts(against) for scores in (first, second)]
-    (value_a, known_a, open_a), (value_b, known_b, open_b) = (_sample_components(c, right=right) for c in both)
+    (known_a, open_a), (known_b, open_b) = (_sample_components(counts, right=right) for counts in both)
     variance = _mean_variance(known_a - known_b) + _mean_variance(open_a - open_b)
+    value_a, value_b = (METRICS[metric].of(counts) for counts in both)
     gap = value_a - value_b
     error = variance**0.5
     reach = NormalDist().inv_cdf((1 + level) / 2) * error

@@ -44,6 +44,8 @@ class Scores:
     groups: NDArray[np.str_] | None
     open_classes: NDArray[np.str_] | None
     meta: dict[str, Any]
+    n_classes: int
+    """K: the number of probability columns or class names, else 1 + the largest label or prediction."""
 
     def __init__(
         self,
@@ -87,7 +89,8 @@ class Scores:
             raise OpenSetError(f"There are {columns} probability columns and {named} class names; they must agree.")
         if self.class_names is not None and len(set(self.class_names)) < len(self.class_names):
             raise OpenSetError("Two known classes have the same name.")
-        counts.resolve_classes(self.labels, self.predictions, columns or named)
+        found = counts.resolve_classes(self.labels, self.predictions, named if columns is None else columns)
+        object.__setattr__(self, "n_classes", found)
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -97,21 +100,10 @@ class Scores:
         found = [f"{int(mask.sum())} {kind}" for kind, mask in kinds.items() if mask.any()]
         return f"Scores({', '.join(found)}, {self.n_classes} classes)"
 
-    @property
-    def n_classes(self) -> int:
-        """K: the number of probability columns or class names, else 1 + the largest label or prediction."""
-        if self.probabilities is not None:
-            return int(self.probabilities.shape[1])
-        if self.class_names is not None:
-            return len(self.class_names)
-        return self.ranking.n_classes
-
     @cached_property
     def ranking(self) -> counts.Ranking:
         """The one sort, shared by all that is computed from these scores."""
-        named = None if self.class_names is None else len(self.class_names)
-        columns = None if self.probabilities is None else self.probabilities.shape[1]
-        return counts.rank(self.labels, self.predictions, self.unknown_score, n_classes=columns or named)
+        return counts.rank_checked(self.labels, self.predictions, self.unknown_score, self.n_classes)
 
     def counts(self, against: str = "all", *, zero_division: float = 0.0) -> counts.Counts:
         """Counts over all thresholds, for the open-set samples that `against` names."""

@@ -18,7 +18,7 @@ from openset.counts import (
     open_mask,
     resolve_classes,
 )
-from openset.curves import Average, f_score_of, normalized_accuracy_of, youden_of
+from openset.curves import Average, f_score_of, micro_f_of, normalized_accuracy_of, youden_of
 from openset.errors import OpenSetError, check_choice
 from openset.metrics._card import metric
 
@@ -35,11 +35,12 @@ def pick(values: NDArray[np.float64], counts: Counts, threshold: float | str) ->
 
 
 def _closed_set_accuracy(counts: Counts, *, balanced: bool = False) -> float:
-    return float(counts.macro_recall[-1] if balanced else counts.ccr[-1])
+    return float(counts.macro_recall[-1] if balanced else counts.right[-1] / counts.n_known)
 
 
 def _f_score(counts: Counts, *, average: Average = "macro", threshold: float | Best = "best") -> float:
-    return pick(f_score_of(counts, average).f_score, counts, threshold)
+    values = micro_f_of(counts) if average == "micro" else f_score_of(counts, average).f_score
+    return pick(values, counts, threshold)
 
 
 def _youden(counts: Counts, *, average: Average = "macro", threshold: float | Best = "best") -> float:

@@ -1,12 +1,12 @@
 """Metrics of the ranking: how well unknown scores order samples, over all thresholds or at one fixed by a rate."""
 
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from openset.counts import Counts, Ties, count, rank_pairs
-from openset.curves import Positive, oscr_of, precision_recall_of, ratio, risk_coverage_of
+from openset.curves import OscrCurve, Positive, oscr_of, precision_recall_of, risk_coverage_of
 from openset.errors import check_choice, check_share
 from openset.metrics._card import metric
 
@@ -14,24 +14,29 @@ _OPENAUC = "OpenAUC (Wang et al., NeurIPS 2022)"
 _TIES = ("half", "strict", "full")
 
 
-def last_where(holds: NDArray[np.bool_]) -> int:
-    """Index of the largest threshold for which a condition holds that can only turn from true to false."""
-    return int(np.count_nonzero(holds)) - 1
+def whole_number_for(share: float, total: float) -> int:
+    """Smallest whole number m with m / total >= share, by the very division that is reported (0.07 of 100 is 7)."""
+    m = int(share * total)
+    while m / total < share:
+        m += 1
+    while m > 0 and (m - 1) / total >= share:
+        m -= 1
+    return m
+
+
+def last_within(counts: Counts, fpr: float) -> int:
+    """Index of the largest threshold that accepts at most a share `fpr` of the open-set samples."""
+    allowed = whole_number_for(fpr, counts.n_open)
+    if allowed / counts.n_open > fpr:
+        allowed -= 1
+    return int(np.searchsorted(counts.open, allowed, side="right")) - 1
 
 
 # ---- kernels: from counts ------------------------------------------------------------------------------------------
 
 
-def _pair_share(counts: Counts, hits: NDArray[Any], ties: Ties) -> float:
-    """Share of (known, open-set) pairs in which the known is among `hits` and ranked below; exact for whole counts."""
-    steps = np.diff(counts.open)
-    below, upto = np.dot(steps, hits[:-1]), np.dot(steps, hits[1:])
-    total = {"strict": below, "half": (below + upto) / 2, "full": upto}[ties]
-    return float(total / (counts.n_known * counts.n_open))
-
-
 def _auroc(counts: Counts) -> float:
-    return _pair_share(counts, counts.known, "half")
+    return counts.ranked_known / (counts.n_known * counts.n_open)
 
 
 def _aupr(counts: Counts, *, positive: Positive = "unknown") -> float:
@@ -42,42 +47,52 @@ def _aupr(counts: Counts, *, positive: Positive = "unknown") -> float:
 
 
 def _at_tpr(counts: Counts, tpr: float, positive: Positive) -> int:
+    """Strictest threshold that finds a share `tpr` of the positives: the first, or the last, that still does."""
     if positive == "known":
-        return int(np.argmax(counts.acceptance >= tpr))
-    return last_where((counts.n_open - counts.open) / counts.n_open >= tpr)
+        return int(np.searchsorted(counts.known, whole_number_for(tpr, counts.n_known), side="left"))
+    missed = counts.n_open - whole_number_for(tpr, counts.n_open)
+    return int(np.searchsorted(counts.open, missed, side="right")) - 1
 
 
 def _fpr_at_tpr(counts: Counts, *, tpr: float = 0.95, positive: Positive = "known") -> float:
     check_share("fpr_at_tpr", "tpr", tpr)
     check_choice("fpr_at_tpr", "positive", positive, ("known", "unknown"))
     at = _at_tpr(counts, tpr, positive)
-    return float(counts.fpr[at] if positive == "known" else (counts.n_known - counts.known[at]) / counts.n_known)
+    if positive == "known":
+        return float(counts.open[at] / counts.n_open)
+    return float((counts.n_known - (counts.accepted[at] - counts.open[at])) / counts.n_known)
 
 
 def _error_at_tpr(counts: Counts, *, tpr: float = 0.95) -> float:
     check_share("error_at_tpr", "tpr", tpr)
     at = _at_tpr(counts, tpr, "unknown")
-    wrong = counts.open[at] + counts.n_known - counts.known[at]
-    return float(wrong / (counts.n_known + counts.n_open))
+    known_lost = counts.n_known - (counts.accepted[at] - counts.open[at])
+    return float((counts.open[at] + known_lost) / counts.n_samples)
 
 
 def _open_auc(counts: Counts, *, ties: Ties = "half", balanced: bool = False) -> float:
     check_choice("open_auc", "ties", ties, _TIES)
     if balanced:
         return oscr_of(counts, balanced=True).area(ties=ties)
-    return _pair_share(counts, counts.right, ties)
+    steps = np.diff(counts.open)
+    below = np.dot(steps, counts.right[:-1]) if ties != "full" else 0.0
+    upto = np.dot(steps, counts.right[1:]) if ties != "strict" else 0.0
+    return float((below + upto) / (2 if ties == "half" else 1) / (counts.n_known * counts.n_open))
 
 
 def _partial_open_auc(counts: Counts, *, max_fpr: float, ties: Ties = "half", balanced: bool = False) -> float:
     check_choice("partial_open_auc", "ties", ties, _TIES)
     check_share("partial_open_auc", "max_fpr", max_fpr)
-    return oscr_of(counts, balanced=balanced).area(ties=ties, max_fpr=max_fpr)
+    part = slice(None, last_within(counts, max_fpr) + 2)  # up to the first point beyond max_fpr
+    ccr = counts.macro_recall[part] if balanced else counts.right[part] / counts.n_known
+    curve = OscrCurve(counts.thresholds[part], counts.open[part] / counts.n_open, ccr)
+    return curve.area(ties=ties, max_fpr=max_fpr)
 
 
 def _ccr_at_fpr(counts: Counts, *, fpr: float, balanced: bool = False) -> float:
     check_share("ccr_at_fpr", "fpr", fpr, zero=True)
-    curve = oscr_of(counts, balanced=balanced)
-    return float(curve.ccr[last_where(curve.fpr <= fpr)])
+    at = last_within(counts, fpr)
+    return float(counts.macro_recall[at] if balanced else counts.right[at] / counts.n_known)
 
 
 def _aurc(counts: Counts) -> float:
@@ -94,10 +109,10 @@ def _accuracy_auroc(counts: Counts, *, combine: str = "product") -> float:
 def _known_precision(counts: Counts, *, threshold: float, unknown_share: float, right: bool = False) -> float:
     check_share("known_precision", "unknown_share", unknown_share, zero=True)
     at = counts.at(threshold)
-    knowns = (1 - unknown_share) * counts.acceptance[at]
-    hits = (1 - unknown_share) * counts.ccr[at] if right else knowns
-    accepted = knowns + unknown_share * counts.fpr[at]
-    return float(ratio(np.array([hits]), np.array([accepted]), counts.zero_division)[0])
+    knowns = (1 - unknown_share) * (counts.accepted[at] - counts.open[at]) / counts.n_known
+    hits = (1 - unknown_share) * counts.right[at] / counts.n_known if right else knowns
+    accepted = knowns + unknown_share * counts.open[at] / counts.n_open
+    return float(hits / accepted) if accepted else counts.zero_division
 
 
 # ---- the public functions ------------------------------------------------------------------------------------------
