@@ -5,10 +5,10 @@ together. Everything the package reports is read off the counts at the distinct 
 where nothing is accepted. Counts are plain sums, so the counts of two parts of a data set add up.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -303,90 +303,65 @@ def divide(
     return quotient
 
 
-@dataclass(frozen=True)
-class Counts:
-    """How many samples of each kind are accepted at every threshold of a ranking.
+class Tally:
+    """Numbers of accepted samples along thresholds, and the shares they make of all samples."""
 
-    All arrays run along `thresholds`, from -inf (nothing accepted) to the largest score (all accepted). `weights`
-    counts each sample that many times (in the ranking's order), which is how a bootstrap resample is evaluated.
-    """
+    if TYPE_CHECKING:  # what `Counts` computes and `Window` cuts out, for the type checker alone
 
-    ranking: Ranking
-    weights: NDArray[np.float64] | None = None
-    zero_division: float = 0.0
+        @property
+        def thresholds(self) -> Floats:
+            """-inf, then every distinct score."""
 
-    @property
-    def thresholds(self) -> Floats:
-        """-inf, then every distinct score."""
-        return self.ranking.thresholds
+        @property
+        def accepted(self) -> NDArray[np.float64]:
+            """All accepted samples."""
 
-    @property
-    def n_classes(self) -> int:
-        """K."""
-        return self.ranking.n_classes
+        @property
+        def open(self) -> NDArray[np.float64]:
+            """Accepted open-set samples."""
 
-    def _accumulate(self, amount: NDArray[Any]) -> NDArray[np.float64]:
-        """Running total of `amount` (per sample) at each threshold; exact for whole numbers below 2**53."""
-        ends = self.ranking.ends
-        if amount.dtype.kind == "b":
-            running: NDArray[Any] = np.cumsum(amount, dtype=np.int32 if len(amount) < 2**31 else np.int64)
-        else:
-            running = np.cumsum(amount)
-        out = np.empty(len(ends) + 1)
-        out[0] = 0
-        out[1:] = running if len(ends) == len(running) else running.take(ends)
-        return out
+        @property
+        def known(self) -> NDArray[np.float64]:
+            """Accepted knowns."""
 
-    @cached_property
-    def accepted(self) -> NDArray[np.float64]:
-        """All accepted samples."""
-        if self.weights is not None:
-            return self._accumulate(self.weights)
-        out = np.empty(len(self.ranking.ends) + 1)
-        out[0] = 0
-        np.add(self.ranking.ends, 1, out=out[1:])
-        return out
+        @property
+        def right(self) -> NDArray[np.float64]:
+            """Knowns that are accepted and predicted as their own class."""
 
-    @cached_property
-    def open(self) -> NDArray[np.float64]:
-        """Accepted open-set samples."""
-        which = ~self.ranking.known
-        return self._accumulate(which if self.weights is None else which * self.weights)
+        @property
+        def macro_precision(self) -> NDArray[np.float64]:
+            """Mean over the K classes of TP / (TP + FP)."""
 
-    @cached_property
-    def right(self) -> NDArray[np.float64]:
-        """Knowns that are accepted and predicted as their own class."""
-        which = self.ranking.right
-        return self._accumulate(which if self.weights is None else which * self.weights)
+        @property
+        def macro_recall(self) -> NDArray[np.float64]:
+            """Mean over the K classes of the share accepted and right."""
 
-    @cached_property
-    def known(self) -> NDArray[np.float64]:
-        """Accepted knowns."""
-        return self.accepted - self.open
+        @property
+        def macro_specificity(self) -> NDArray[np.float64]:
+            """Mean over the K classes of TN / (TN + FP)."""
 
-    @cached_property
-    def ranked_known(self) -> float:
-        """Pairs of a known and an open-set sample with the open-set sample ranked higher, ties half.
+        @property
+        def n_samples(self) -> float:
+            """All samples."""
 
-        Among all accepted samples the open-set ones rank against each other too: n_open**2 / 2 pairs with ties half.
-        """
-        middle = self.accepted[:-1] + self.accepted[1:]
-        return float(np.dot(np.diff(self.open), middle) - self.n_open**2) / 2
+        @property
+        def n_known(self) -> float:
+            """All knowns."""
 
-    @property
-    def n_known(self) -> float:
-        """All knowns."""
-        return float(self.accepted[-1] - self.open[-1])
+        @property
+        def n_open(self) -> float:
+            """All open-set samples."""
 
-    @property
-    def n_open(self) -> float:
-        """All open-set samples."""
-        return float(self.open[-1])
+        @property
+        def n_classes(self) -> int:
+            """K."""
 
-    @property
-    def n_samples(self) -> float:
-        """All samples."""
-        return float(self.accepted[-1])
+        @property
+        def zero_division(self) -> float:
+            """What 0/0 counts as in a ratio of one class."""
+
+        def windows(self) -> Iterator["Tally"]:
+            """All thresholds in runs, each beginning with the last one of the run before."""
 
     @property
     def fpr(self) -> NDArray[np.float64]:
@@ -403,29 +378,150 @@ class Counts:
         """Share of knowns accepted and right."""
         return self.right / self.n_known
 
+
+class Window(Tally):
+    """A run of neighbouring thresholds: what is computed on it fits the cache and leaves no large arrays behind."""
+
+    _SLICED = frozenset(
+        ("thresholds", "accepted", "open", "known", "right", "macro_precision", "macro_recall", "macro_specificity")
+    )
+
+    def __init__(self, whole: "Counts", start: int, stop: int) -> None:
+        self._whole, self._part = whole, slice(start, stop)
+
+    def __getattr__(self, name: str) -> Any:
+        value = getattr(self._whole, name)
+        return value[self._part] if name in self._SLICED else value
+
+    def windows(self) -> Iterator[Tally]:
+        """Itself: it is small already."""
+        yield self
+
+
+@dataclass(frozen=True)
+class Counts(Tally):
+    """How many samples of each kind are accepted at every threshold of a ranking.
+
+    All arrays run along `thresholds`, from -inf (nothing accepted) to the largest score (all accepted). `weights`
+    counts each sample that many times (in the ranking's order), which is how a bootstrap resample is evaluated.
+    """
+
+    ranking: Ranking
+    weights: NDArray[np.float64] | None = None
+    zero_division: float = 0.0
+
+    @cached_property
+    def thresholds(self) -> Floats:
+        """-inf, then every distinct score."""
+        return self.ranking.thresholds
+
+    @cached_property
+    def n_classes(self) -> int:
+        """K."""
+        return self.ranking.n_classes
+
+    def windows(self) -> Iterator[Tally]:
+        """All thresholds in runs, each beginning with the last one of the run before, so that steps add up."""
+        n = len(self.ranking.ends) + 1
+        if n <= _CHUNK + 1:
+            yield self
+            return
+        for start in range(0, n - 1, _CHUNK):
+            yield Window(self, start, min(start + _CHUNK + 1, n))
+
+    def _accumulate(self, amount: Callable[[slice], NDArray[Any]]) -> NDArray[np.float64]:
+        """Running total of `amount` (of a run of samples) at each threshold; exact for whole numbers below 2**53."""
+        ends = self.ranking.ends
+        out = np.empty(len(ends) + 1)
+        out[0] = total = 0.0
+        n = len(self.ranking.score)
+        starts = np.arange(0, n, _CHUNK)
+        borders = [*np.searchsorted(ends, starts).tolist(), len(ends)]
+        for start, first, last in zip(starts.tolist(), borders, borders[1:], strict=False):
+            part = amount(slice(start, start + _CHUNK))
+            running = np.cumsum(part, dtype=np.int32 if part.dtype.kind == "b" else np.float64)
+            here = running if last - first == len(running) else running.take(ends[first:last] - start)
+            np.add(here, total, out=out[1 + first : 1 + last])
+            total += float(running[-1])
+        return out
+
+    def _count(self, which: Bools) -> NDArray[np.float64]:
+        weights = self.weights
+        if weights is None:
+            return self._accumulate(lambda part: which[part])
+        return self._accumulate(lambda part: which[part] * weights[part])
+
+    @cached_property
+    def accepted(self) -> NDArray[np.float64]:
+        """All accepted samples."""
+        if self.weights is not None:
+            return self._accumulate(self.weights.__getitem__)
+        out = np.empty(len(self.ranking.ends) + 1)
+        out[0] = 0
+        np.add(self.ranking.ends, 1, out=out[1:])
+        return out
+
+    @cached_property
+    def open(self) -> NDArray[np.float64]:
+        """Accepted open-set samples."""
+        return self._count(~self.ranking.known)
+
+    @cached_property
+    def right(self) -> NDArray[np.float64]:
+        """Knowns that are accepted and predicted as their own class."""
+        return self._count(self.ranking.right)
+
+    @cached_property
+    def known(self) -> NDArray[np.float64]:
+        """Accepted knowns."""
+        return self.accepted - self.open
+
+    @cached_property
+    def ranked_known(self) -> float:
+        """Pairs of a known and an open-set sample with the open-set sample ranked higher, ties half.
+
+        Among all accepted samples the open-set ones rank against each other too: n_open**2 / 2 pairs with ties half.
+        """
+        among_accepted = sum(
+            float(np.dot(np.diff(part.open), part.accepted[:-1] + part.accepted[1:])) for part in self.windows()
+        )
+        return (among_accepted - self.n_open**2) / 2
+
+    @cached_property
+    def n_known(self) -> float:
+        """All knowns."""
+        return float(self.accepted[-1] - self.open[-1])
+
+    @cached_property
+    def n_open(self) -> float:
+        """All open-set samples."""
+        return float(self.open[-1])
+
+    @cached_property
+    def n_samples(self) -> float:
+        """All samples."""
+        return float(self.accepted[-1])
+
     @cached_property
     def _class_totals(self) -> NDArray[np.float64]:
         ranking = self.ranking
-        from_lowest = ranking.label - UNKNOWN  # unknowns 0, negatives 1, then the classes
-        return np.bincount(from_lowest, weights=self.weights, minlength=ranking.n_classes + 2)[2:].astype(np.float64)
+        totals = np.zeros(ranking.n_classes + 2)  # unknowns, negatives, then the classes
+        for start in range(0, len(ranking.label), _CHUNK):
+            part = slice(start, start + _CHUNK)
+            weights = None if self.weights is None else self.weights[part]
+            totals += np.bincount(ranking.label[part] - UNKNOWN, weights=weights, minlength=len(totals))
+        return totals[2:]
 
     def _ratio_sum(self, which: Bools, class_of: Ints, totals: NDArray[np.float64]) -> NDArray[np.float64]:
         """Sum over classes of (accepted samples in `which` of that class) / (fixed total of that class)."""
         share = np.append(np.divide(1.0, totals, out=np.zeros_like(totals), where=totals > 0), 0.0)
-        amount = share.take(np.where(which, class_of, len(totals)))
-        if self.weights is not None:
-            amount *= self.weights
-        return self._accumulate(amount)
+        weights = self.weights
 
-    @cached_property
-    def macro_f(self) -> NDArray[np.float64]:
-        """Harmonic mean of macro precision and macro recall."""
-        f_score = self.macro_precision * self.macro_recall
-        f_score *= 2
-        both = self.macro_precision + self.macro_recall
-        both += np.finfo(np.float64).tiny  # makes 0/0 the 0 it is meant to be, and changes nothing else
-        f_score /= both
-        return f_score
+        def amount(part: slice) -> NDArray[np.float64]:
+            values = share.take(np.where(which[part], class_of[part], len(totals)))
+            return values if weights is None else values * weights[part]
+
+        return self._accumulate(amount)
 
     @cached_property
     def macro_recall(self) -> NDArray[np.float64]:
@@ -476,7 +572,7 @@ class Counts:
         in_score_order = hits
         in_score_order[grouped] = change
         del taken, change
-        mean = self._accumulate(in_score_order)
+        mean = self._accumulate(in_score_order.__getitem__)
         mean /= self.n_classes
         mean += self.zero_division
         return _as_share(mean)

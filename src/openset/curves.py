@@ -4,13 +4,14 @@ Every curve starts at `t = -inf`, where nothing is accepted, and has one point p
 share of open-set samples accepted, CCR the share of knowns accepted and right.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from openset.counts import Counts, Ties, count, divide
+from openset.counts import Tally, Ties, count, divide
 from openset.errors import check_choice, check_share
 
 Array = NDArray[np.float64]
@@ -101,17 +102,28 @@ class RiskCoverageCurve:
 # ---- from counts ---------------------------------------------------------------------------------------------------
 
 
-def roc_of(counts: Counts) -> RocCurve:
+def along(counts: Tally, curve: Callable[[Tally], Array]) -> Array:
+    """The values of a curve at every threshold, computed window by window."""
+    out = np.empty(len(counts.open))
+    start = 0
+    for part in counts.windows():
+        values = curve(part)
+        out[start : start + len(values)] = values
+        start += len(values) - 1  # the next window begins with this one's last threshold
+    return out
+
+
+def roc_of(counts: Tally) -> RocCurve:
     """ROC of counts already made."""
     return RocCurve(counts.thresholds, counts.fpr, counts.acceptance)
 
 
-def oscr_of(counts: Counts, *, balanced: bool = False) -> OscrCurve:
+def oscr_of(counts: Tally, *, balanced: bool = False) -> OscrCurve:
     """OSCR of counts already made."""
     return OscrCurve(counts.thresholds, counts.fpr, counts.macro_recall if balanced else counts.ccr)
 
 
-def precision_recall_of(counts: Counts, positive: Positive) -> PrecisionRecallCurve:
+def precision_recall_of(counts: Tally, positive: Positive) -> PrecisionRecallCurve:
     """Precision and recall of counts already made."""
     check_choice("precision_recall_curve", "positive", positive, ("known", "unknown"))
     if positive == "known":
@@ -123,19 +135,29 @@ def precision_recall_of(counts: Counts, positive: Positive) -> PrecisionRecallCu
     return PrecisionRecallCurve(counts.thresholds, precision, recall, positive)
 
 
-def f_score_of(counts: Counts, average: Average) -> FScoreCurve:
+def f_score_of(counts: Tally, average: Average) -> FScoreCurve:
     """Open-set F-score of counts already made."""
     check_choice("open_set_f_score", "average", average, ("macro", "micro"))
     if average == "macro":
         precision, recall = counts.macro_precision, counts.macro_recall
-        f_score = counts.macro_f
+        f_score = along(counts, macro_f_of)
     else:
         precision, recall = divide(counts.right, counts.accepted, counts.zero_division), counts.ccr
-        f_score = micro_f_of(counts)
+        f_score = along(counts, micro_f_of)
     return FScoreCurve(counts.thresholds, f_score, precision, recall, average)
 
 
-def micro_f_of(counts: Counts) -> Array:
+def macro_f_of(counts: Tally) -> Array:
+    """Harmonic mean of macro precision and macro recall at each threshold."""
+    f_score = counts.macro_precision * counts.macro_recall
+    f_score *= 2
+    both = counts.macro_precision + counts.macro_recall
+    both += np.finfo(np.float64).tiny  # makes 0/0 the 0 it is meant to be, and changes nothing else
+    f_score /= both
+    return f_score
+
+
+def micro_f_of(counts: Tally) -> Array:
     """Micro F-score at each threshold: 2 TP / (accepted + knowns), which is defined even where precision is 0/0."""
     f_score = counts.accepted + counts.n_known
     np.divide(counts.right, f_score, out=f_score)
@@ -143,7 +165,7 @@ def micro_f_of(counts: Counts) -> Array:
     return f_score
 
 
-def youden_of(counts: Counts, average: Average) -> Array:
+def youden_of(counts: Tally, average: Average) -> Array:
     """Youden's index TPR + TNR - 1, one known class against everything else, at each threshold."""
     check_choice("youden_index", "average", average, ("macro", "micro"))
     if average == "macro":
@@ -158,7 +180,7 @@ def youden_of(counts: Counts, average: Average) -> Array:
     return index
 
 
-def normalized_accuracy_of(counts: Counts, *, weight: float = 0.5, aus: Literal["paper", "recall"] = "paper") -> Array:
+def normalized_accuracy_of(counts: Tally, *, weight: float = 0.5, aus: Literal["paper", "recall"] = "paper") -> Array:
     """Normalized accuracy (OpenAUC paper, eqs. 5-6) at each threshold."""
     check_choice("normalized_accuracy", "aus", aus, ("paper", "recall"))
     check_share("normalized_accuracy", "weight", weight, zero=True)
@@ -180,21 +202,21 @@ def normalized_accuracy_of(counts: Counts, *, weight: float = 0.5, aus: Literal[
     return value
 
 
-def unknown_recall_of(counts: Counts) -> UnknownRecallCurve:
+def unknown_recall_of(counts: Tally) -> UnknownRecallCurve:
     """Fig. 1 of counts already made."""
     return UnknownRecallCurve(
         thresholds=counts.thresholds,
         unknown_recall=1 - counts.fpr,
-        f_macro=counts.macro_f,
-        f_micro=micro_f_of(counts),
-        youden_macro=youden_of(counts, "macro"),
-        youden_micro=youden_of(counts, "micro"),
-        normalized_accuracy=normalized_accuracy_of(counts),
+        f_macro=along(counts, macro_f_of),
+        f_micro=along(counts, micro_f_of),
+        youden_macro=along(counts, lambda part: youden_of(part, "macro")),
+        youden_micro=along(counts, lambda part: youden_of(part, "micro")),
+        normalized_accuracy=along(counts, normalized_accuracy_of),
         ccr=counts.ccr,
     )
 
 
-def risk_coverage_of(counts: Counts) -> RiskCoverageCurve:
+def risk_coverage_of(counts: Tally) -> RiskCoverageCurve:
     """Risk and coverage of counts already made; the risk of accepting nothing is 0."""
     risk = divide(counts.right, counts.accepted, 1.0)
     np.subtract(1.0, risk, out=risk)

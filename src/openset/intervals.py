@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from openset.counts import Counts
+from openset.counts import Counts, Tally
 from openset.errors import OpenSetError, check_share
 from openset.metrics import METRICS, Confidences, Metric
 from openset.scores import Scores
@@ -46,12 +46,12 @@ class Comparison:
 # ---- DeLong --------------------------------------------------------------------------------------------------------
 
 
-def _hits(counts: Counts, *, right: bool) -> Array:
+def _hits(counts: Tally, *, right: bool) -> Array:
     """Accepted knowns that count: the right ones for OpenAUC, all of them for AUROC."""
     return counts.right if right else counts.known
 
 
-def _seen_from_known(counts: Counts) -> Array:
+def _seen_from_known(counts: Tally) -> Array:
     """For a known at each distinct score: share of open-set samples above it, ties half."""
     share = counts.open[:-1] + counts.open[1:]
     share *= -0.5 / counts.n_open
@@ -59,7 +59,7 @@ def _seen_from_known(counts: Counts) -> Array:
     return share
 
 
-def _seen_from_open(counts: Counts, hits: Array) -> Array:
+def _seen_from_open(counts: Tally, hits: Array) -> Array:
     """For an open-set sample at each distinct score: share of all knowns that count and lie below it, ties half."""
     share = hits[:-1] + hits[1:]
     share *= 0.5 / counts.n_known
@@ -68,19 +68,17 @@ def _seen_from_open(counts: Counts, hits: Array) -> Array:
 
 def _value_and_variance(counts: Counts, *, right: bool) -> tuple[float, float]:
     """Mean over pairs and its variance: knowns and open-set samples are drawn independently (DeLong et al., 1988)."""
-    hits = _hits(counts, right=right)
     value = METRICS["open_auc" if right else "auroc"].of(counts)
     n_known, n_open = counts.n_known, counts.n_open
-    share = _seen_from_known(counts)
-    share *= share
+    known_squares = open_squares = 0.0
+    for part in counts.windows():
+        hits = _hits(part, right=right)
+        known_squares += float(np.dot(np.diff(hits), _seen_from_known(part) ** 2))
+        open_squares += float(np.dot(np.diff(part.open), (_seen_from_open(part, hits) - value) ** 2))
     # A wrong known has kernel 0 with every open-set sample; it enters through the mean and the sample size.
-    known_squares = np.dot(np.diff(hits), share) - n_known * value**2
-    share = _seen_from_open(counts, hits)
-    share -= value
-    share *= share
-    open_squares = np.dot(np.diff(counts.open), share)
-    variance = max(known_squares, 0.0) / (max(n_known - 1, 1) * n_known) + open_squares / (max(n_open - 1, 1) * n_open)
-    return value, float(variance)
+    known_squares = max(known_squares - n_known * value**2, 0.0)
+    variance = known_squares / (max(n_known - 1, 1) * n_known) + open_squares / (max(n_open - 1, 1) * n_open)
+    return value, variance
 
 
 def _logit_interval(value: float, variance: float, n_pairs: float, level: float) -> Interval:

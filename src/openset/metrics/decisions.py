@@ -1,5 +1,6 @@
 """Metrics of decisions: what is accepted, as what, at one threshold or at the best of all."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -9,6 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 from openset.counts import (
     NEGATIVE,
     Counts,
+    Tally,
+    Window,
     as_ints,
     as_scores,
     check_finite,
@@ -18,7 +21,7 @@ from openset.counts import (
     open_mask,
     resolve_classes,
 )
-from openset.curves import Average, f_score_of, micro_f_of, normalized_accuracy_of, youden_of
+from openset.curves import Average, macro_f_of, micro_f_of, normalized_accuracy_of, youden_of
 from openset.errors import OpenSetError, check_choice
 from openset.metrics._card import metric
 
@@ -26,12 +29,13 @@ _OPENAUC = "OpenAUC (Wang et al., NeurIPS 2022)"
 Best = Literal["best"]
 
 
-def pick(values: NDArray[np.float64], counts: Counts, threshold: float | str) -> float:
-    """The largest value, or the value at the threshold that the user names."""
+def pick(curve: Callable[[Tally], NDArray[np.float64]], counts: Counts, threshold: float | str) -> float:
+    """The largest value of a curve, or its value at the threshold that the user names."""
     if isinstance(threshold, str):
         check_choice("threshold", "threshold", threshold, ("best",))
-        return float(values.max())
-    return float(values[counts.at(threshold)])
+        return max(float(curve(part).max()) for part in counts.windows())
+    at = counts.at(threshold)
+    return float(curve(Window(counts, at, at + 1))[0])
 
 
 def _closed_set_accuracy(counts: Counts, *, balanced: bool = False) -> float:
@@ -39,22 +43,18 @@ def _closed_set_accuracy(counts: Counts, *, balanced: bool = False) -> float:
 
 
 def _f_score(counts: Counts, *, average: Average = "macro", threshold: float | Best = "best") -> float:
-    values = micro_f_of(counts) if average == "micro" else f_score_of(counts, average).f_score
-    return pick(values, counts, threshold)
+    check_choice("open_set_f_score", "average", average, ("macro", "micro"))
+    return pick(macro_f_of if average == "macro" else micro_f_of, counts, threshold)
 
 
 def _youden(counts: Counts, *, average: Average = "macro", threshold: float | Best = "best") -> float:
-    return pick(youden_of(counts, average), counts, threshold)
+    return pick(lambda part: youden_of(part, average), counts, threshold)
 
 
 def _normalized_accuracy(
-    counts: Counts,
-    *,
-    threshold: float | Best = "best",
-    weight: float = 0.5,
-    aus: Literal["paper", "recall"] = "paper",
+    counts: Counts, *, threshold: float | Best = "best", weight: float = 0.5, aus: Literal["paper", "recall"] = "paper"
 ) -> float:
-    return pick(normalized_accuracy_of(counts, weight=weight, aus=aus), counts, threshold)
+    return pick(lambda part: normalized_accuracy_of(part, weight=weight, aus=aus), counts, threshold)
 
 
 @metric(

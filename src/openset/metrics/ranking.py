@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from openset.counts import Counts, Ties, count, rank_pairs
-from openset.curves import OscrCurve, Positive, oscr_of, precision_recall_of, risk_coverage_of
+from openset.curves import OscrCurve, Positive, precision_recall_of, risk_coverage_of
 from openset.errors import check_choice, check_share
 from openset.metrics._card import metric
 
@@ -40,10 +40,15 @@ def _auroc(counts: Counts) -> float:
 
 
 def _aupr(counts: Counts, *, positive: Positive = "unknown") -> float:
-    curve = precision_recall_of(counts, positive)
-    if positive == "known":
-        return float(np.dot(np.diff(curve.recall), curve.precision[1:]))
-    return float(np.dot(-np.diff(curve.recall), curve.precision[:-1]))
+    check_choice("aupr", "positive", positive, ("known", "unknown"))
+    total = 0.0
+    for part in counts.windows():
+        curve = precision_recall_of(part, positive)
+        gain = np.diff(curve.recall)  # recall of "known" grows along the thresholds, that of "unknown" shrinks
+        total += float(
+            np.dot(gain, curve.precision[1:]) if positive == "known" else -np.dot(gain, curve.precision[:-1])
+        )
+    return total
 
 
 def _at_tpr(counts: Counts, tpr: float, positive: Positive) -> int:
@@ -72,12 +77,13 @@ def _error_at_tpr(counts: Counts, *, tpr: float = 0.95) -> float:
 
 def _open_auc(counts: Counts, *, ties: Ties = "half", balanced: bool = False) -> float:
     check_choice("open_auc", "ties", ties, _TIES)
-    if balanced:
-        return oscr_of(counts, balanced=True).area(ties=ties)
-    steps = np.diff(counts.open)
-    below = np.dot(steps, counts.right[:-1]) if ties != "full" else 0.0
-    upto = np.dot(steps, counts.right[1:]) if ties != "strict" else 0.0
-    return float((below + upto) / (2 if ties == "half" else 1) / (counts.n_known * counts.n_open))
+    total = 0.0
+    for part in counts.windows():
+        steps, hits = np.diff(part.open), part.macro_recall if balanced else part.right
+        below = np.dot(steps, hits[:-1]) if ties != "full" else 0.0
+        upto = np.dot(steps, hits[1:]) if ties != "strict" else 0.0
+        total += float(below + upto)
+    return total / (2 if ties == "half" else 1) / (counts.n_open * (1 if balanced else counts.n_known))
 
 
 def _partial_open_auc(counts: Counts, *, max_fpr: float, ties: Ties = "half", balanced: bool = False) -> float:
@@ -96,8 +102,8 @@ def _ccr_at_fpr(counts: Counts, *, fpr: float, balanced: bool = False) -> float:
 
 
 def _aurc(counts: Counts) -> float:
-    curve = risk_coverage_of(counts)
-    return float(np.dot(np.diff(curve.coverage), curve.risk[1:]))
+    curves = (risk_coverage_of(part) for part in counts.windows())
+    return sum(float(np.dot(np.diff(curve.coverage), curve.risk[1:])) for curve in curves)
 
 
 def _accuracy_auroc(counts: Counts, *, combine: str = "product") -> float:
