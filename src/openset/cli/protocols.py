@@ -1,9 +1,11 @@
-"""`openset protocols`: which classes are known, negative and unknown; on which data; and lists for other programs."""
+"""`openset protocols`: who is known, negative and unknown, on which data; and lists for other programs."""
 
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+
+from openset.cli._console import JsonOption, console, table
 
 app = typer.Typer(
     help="Known, negative and unknown classes: list, show and export the shipped protocols or your own.",
@@ -17,48 +19,31 @@ DataRoot = Annotated[
 ]
 Name = Annotated[
     str,
-    typer.Argument(
-        metavar="NAME", help="A protocol, a YAML file, or a folder with known/ and unknown/ inside."
-    ),
+    typer.Argument(metavar="NAME", help="A protocol, a YAML file, or a folder with known/ and unknown/ inside."),
 ]
 Split = Annotated[int, typer.Option(help="Which of the protocol's splits.")]
-Lists = Annotated[
-    Path | None, typer.Option(help="Take the samples from the CSV lists in this folder instead.")
-]
+Lists = Annotated[Path | None, typer.Option(help="Take the samples from the CSV lists in this folder instead.")]
 SkipCorrupt = Annotated[bool, typer.Option("--skip-corrupt", help="Leave out images that cannot be decoded.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
 
 
 @app.command("list")
-def list_command(data_root: DataRoot = None, as_json: AsJson = False) -> None:
+def list_command(data_root: DataRoot = None, json: JsonOption = None) -> None:
     """The shipped protocols, and whether their data is on this machine.
 
     Example: openset protocols list --data-root ~/data
     """
     from openset.protocols import overview
 
-    table = overview.rows(data_root)
-    if as_json:
-        _print_json(table)
-        return
-    from rich.console import Console
-
-    grid = _grid(
-        "protocol",
-        "known",
-        "negative",
-        "unknown",
-        "splits",
-        "data",
-        "here",
-        left={"protocol", "data", "here"},
-    )
-    for row in table:
-        partly = [name for name in row["missing"] if name not in row["data"]] or row["missing"] != row["data"]
-        here = "[green]yes[/]" if row["here"] else f"no: {', '.join(row['missing'])}" if partly else "no"
+    rows = overview.rows(data_root)
+    _write_json(json, {"protocols": rows})
+    made = table("protocol", "known", "negative", "unknown", "splits", "data", "here")
+    for column in made.columns:
+        column.no_wrap = column.header != "here"
+        column.justify = "left" if column.header in {"protocol", "data", "here"} else "right"
+    for row in rows:
         numbers = [str(row[key]) if row[key] else "-" for key in ("known", "negative", "unknown", "splits")]
-        grid.add_row(row["name"], *numbers, ", ".join(row["data"]), here)
-    Console().print(grid)
+        made.add_row(row["name"], *numbers, ", ".join(row["data"]), _here(row))
+    console().print(made)
     typer.echo("Your own: openset protocols show FILE.yaml, or a folder with known/ and unknown/ inside.")
 
 
@@ -68,11 +53,9 @@ def show(
     split: Split = 0,
     data_root: DataRoot = None,
     lists: Lists = None,
-    figure: Annotated[
-        Path | None, typer.Option(help="Write a contact sheet of samples, such as sheet.png.")
-    ] = None,
+    figure: Annotated[Path | None, typer.Option(help="Write a contact sheet of samples, such as sheet.png.")] = None,
     skip_corrupt: SkipCorrupt = False,
-    as_json: AsJson = False,
+    json: JsonOption = None,
 ) -> None:
     """The classes, numbers of samples and fingerprint of one protocol.
 
@@ -95,12 +78,10 @@ def show(
             from openset.protocols.sheet import contact_sheet
 
             contact_sheet(protocol, figure)
-    if as_json:
-        _print_json(content)
-    else:
-        _print(content)
-        if figure is not None:
-            typer.echo(f"Contact sheet: {figure}")
+    _write_json(json, content)
+    _print(content)
+    if figure is not None:
+        typer.echo(f"Contact sheet: {figure}")
 
 
 @app.command()
@@ -110,11 +91,9 @@ def export(
     split: Split = 0,
     data_root: DataRoot = None,
     lists: Lists = None,
-    images: Annotated[
-        bool, typer.Option("--images", help="Write images that are not files as PNG, too.")
-    ] = False,
+    images: Annotated[bool, typer.Option("--images", help="Write images that are not files as PNG, too.")] = False,
     skip_corrupt: SkipCorrupt = False,
-    as_json: AsJson = False,
+    json: JsonOption = None,
 ) -> None:
     """CSV lists `path,label` for other programs: labels from 0 up, -1 negative, -2 unknown.
 
@@ -124,25 +103,22 @@ def export(
 
     protocol = _load(name, split, data_root, lists, skip_corrupt)
     content = write_lists(protocol, out, images=images)
-    if as_json:
-        _print_json(content)
-        return
+    _write_json(json, content)
     for part, counts in content["samples"].items():
         known, negative, unknown = counts.values()
         typer.echo(f"{out / f'{part}.csv'}: {known} known, {negative} negative, {unknown} unknown")
     if content["paths"] == "files":
         typer.echo(f"Paths are relative to {content['root']}; fingerprint {protocol.fingerprint}.")
     else:
-        typer.echo(
-            f"Samples are named data set/part/row; add --images for files. Fingerprint {protocol.fingerprint}."
-        )
+        typer.echo(f"Samples are named data set/part/row; add --images for files. Fingerprint {protocol.fingerprint}.")
     for note in protocol.notes:
         typer.echo(f"Note: {note}")
 
 
 def _has_definition(name: str) -> bool:
     """A folder of CSV lists is a protocol without one."""
-    from openset.protocols import PROTOCOLS, find_lists
+    from openset.protocols import PROTOCOLS
+    from openset.protocols.from_lists import find_lists
 
     return name in PROTOCOLS or not (Path(name).is_dir() and find_lists(Path(name)))
 
@@ -159,63 +135,54 @@ def _load(name: str, split: int, data_root: Path | None, lists: Path | None, ski
         return load(name, split=split, data_root=data_root, lists=lists, on_corrupt=on_corrupt)
 
 
-def _print_json(content: Any) -> None:
-    import json
+def _write_json(path: Path | None, content: dict[str, Any]) -> None:
+    from openset.files import write_json
 
-    typer.echo(json.dumps(content, indent=2, ensure_ascii=False))
+    if path is not None:
+        write_json(path, {"schema": 1, **content})
 
 
-def _grid(*columns: str, left: set[str]) -> Any:
-    from rich.table import Table
-
-    grid = Table(
-        box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold", title=" ", title_justify="left"
-    )
-    for header in columns:
-        last = header == columns[-1]
-        grid.add_column(
-            header, justify="left" if header in left else "right", no_wrap=not last, overflow="fold"
-        )
-    return grid
+def _here(row: dict[str, Any]) -> str:
+    """Yes or no; where only some of the data is missing, which."""
+    if row["here"]:
+        return "[green]yes[/green]"
+    return "no" if row["missing"] == row["data"] else f"no: {', '.join(row['missing'])}"
 
 
 def _print(content: dict[str, Any]) -> None:
-    from rich.console import Console
     from rich.markup import escape
 
-    console = Console(highlight=False)
+    out = console()
     of = f", split {content['split']} of {content['splits']}" if content["splits"] > 1 else ""
     title = f": {escape(content['title'])}" if content["title"] != content["name"] else ""
-    console.print(f"[bold]{escape(content['name'])}[/]{of}{title}")
+    out.print(f"[bold]{escape(content['name'])}[/]{of}{title}")
     if content["paper"]:
-        console.print(f"Paper: {escape(content['paper'])}")
+        out.print(f"Paper: {escape(content['paper'])}")
     grouped = {name: group for group, names in content["groups"].items() for name in names}
     for role, names in content["classes"].items():
         if names:
-            console.print(f"\n[bold]{role}[/] ({len(names)})")
+            out.print(f"\n[bold]{role}[/] ({len(names)})")
             by_group: dict[str, list[str]] = {}
             for name in names:
                 by_group.setdefault(grouped.get(name, "") if role != "known" else "", []).append(name)
             for group, members in by_group.items():
                 words = ", ".join(content["titles"].get(name, name) for name in members)
-                console.print(
-                    f"  [italic]{escape(group)}[/]: {escape(words)}" if group else f"  {escape(words)}"
-                )
+                out.print(f"  [italic]{escape(group)}[/]: {escape(words)}" if group else f"  {escape(words)}")
     if content["superclasses"]:
-        grid = _grid("superclass", "known", "negative", "unknown", left={"superclass"})
+        made = table("superclass", "known", "negative", "unknown")
         for name, counts in content["superclasses"].items():
-            grid.add_row(name, *(str(count) if count else "-" for count in counts.values()))
-        console.print(grid)
+            made.add_row(name, *(str(count) if count else "-" for count in counts.values()))
+        out.print(made)
     if content["samples"]:
-        grid = _grid("samples", "known", "negative", "unknown", left={"samples"})
+        made = table("samples", "known", "negative", "unknown")
         for part, counts in content["samples"].items():
-            grid.add_row(part, *(f"{count:,}" if count else "-" for count in counts.values()))
-        console.print(grid)
+            made.add_row(part, *(f"{count:,}" if count else "-" for count in counts.values()))
+        out.print(made)
     if content["missing"]:
         published = " The numbers of samples are those of the paper." if content["samples"] else ""
-        console.print(f"Data not on this machine: {', '.join(content['missing'])}.{published}")
-        console.print(f"Fingerprint of the class lists: {content['lists_fingerprint']}")
+        out.print(f"Data not on this machine: {', '.join(content['missing'])}.{published}")
+        out.print(f"Fingerprint of the class lists: {content['lists_fingerprint']}")
     else:
-        console.print(f"Fingerprint: {content['fingerprint']}")
+        out.print(f"Fingerprint: {content['fingerprint']}")
     for note in content["notes"]:
-        console.print(f"Note: {escape(note)}")
+        out.print(f"Note: {escape(note)}")

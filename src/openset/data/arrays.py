@@ -111,9 +111,7 @@ def _build(
             del images
     found = _read(folder)
     if found is None:
-        raise OpenSetError(
-            f"The decoded images of {what} cannot be read back from {folder}: is the disk full?"
-        )
+        raise OpenSetError(f"The decoded images of {what} cannot be read back from {folder}: is the disk full?")
     return found
 
 
@@ -145,13 +143,10 @@ def _readable(folder: Path) -> bool:
         return True
 
 
-def _decode_all(
-    encoded: Encoded, folder: Path, *, on_corrupt: str, what: str
-) -> tuple[NDArray[np.int64], list[str]]:
+def _decode_all(encoded: Encoded, folder: Path, *, on_corrupt: str, what: str) -> tuple[NDArray[np.int64], list[str]]:
     """Decode into `images.npy`; returns the rows that could be decoded and the sentences about the others."""
     colour = any(
-        _mode(encoded, row) == "RGB"
-        for row in np.unique(np.linspace(0, len(encoded) - 1, _PROBES).astype(int))
+        _mode(encoded, row) == "RGB" for row in np.unique(np.linspace(0, len(encoded) - 1, _PROBES).astype(int))
     )
     target: Any = None
     shape = (0, 0, 0)
@@ -167,7 +162,7 @@ def _decode_all(
             shape = (image.height, image.width, 3 if colour else 1)
             if max(shape) > SMALL:
                 raise NotSmallError
-            target = np.lib.format.open_memmap(  # type: ignore[no-untyped-call]
+            target = np.lib.format.open_memmap(
                 folder / "images.npy", mode="w+", dtype=np.uint8, shape=(len(encoded), *shape)
             )
         if (image.height, image.width) != shape[:2] or (image.mode == "RGB" and not colour):

@@ -28,9 +28,7 @@ def without_bad(
     name = hashlib.sha256(json.dumps([str(part) for part in key]).encode()).hexdigest()[:32]
     file = cache_folder() / "checked" / f"{name}.json"
     try:
-        bad = {
-            int(row): str(sentence) for row, sentence in json.loads(file.read_text(encoding="utf-8")).items()
-        }
+        bad = {int(row): str(sentence) for row, sentence in json.loads(file.read_text(encoding="utf-8")).items()}
     except (OSError, ValueError, AttributeError):
         bad = _find_bad(encoded, what)
         write_json(file, {str(row): sentence for row, sentence in bad.items()})

@@ -7,11 +7,12 @@ from pathlib import Path
 
 from openset.data.catalog import CATALOG, Card
 from openset.data.dataset import Dataset
-from openset.data.folders import list_class_folders, list_cub, list_flat, open_listing, subfolders, unwrap
+from openset.data.folders import Listing, list_class_folders, list_cub, list_flat, open_listing, subfolders, unwrap
 from openset.data.place import data_root
 from openset.errors import OpenSetError, OpenSetWarning, check_choice, did_you_mean
 
 Opener = Callable[[], Dataset]
+Lister = Callable[[], Listing]
 _SUFFIXES = (".parquet", ".npz", ".csv")
 _TEST_NAMES = ("test", "val", "valid", "validation")
 
@@ -105,9 +106,7 @@ def _existing(data: str | Path, root: str | Path | None) -> Path:
     for place in places:
         if place.exists():
             return place
-    raise OpenSetError(
-        f"There is no data set and no file or folder '{data}'. {did_you_mean(str(data), CATALOG)}"
-    )
+    raise OpenSetError(f"There is no data set and no file or folder '{data}'. {did_you_mean(str(data), CATALOG)}")
 
 
 def _parts_of_path(
@@ -122,21 +121,17 @@ def _parts_of_path(
     inner = unwrap(path)
     if (inner / "train_test_split.txt").is_file() and (inner / "images").is_dir():
         names = card.class_names if card else tuple(subfolders(inner / "images"))
-        listers: dict[str, Callable[[], object]] = {
-            part: partial(list_cub, inner, part, names) for part in ("train", "test")
-        }
+        listers: dict[str, Lister] = {part: partial(list_cub, inner, part, names) for part in ("train", "test")}
     else:
         listers = _folder_listers(inner, path, card, classes)
 
     def opener(part: str) -> Opener:
-        return lambda: open_listing(listers[part](), name, part, card=card, on_corrupt=on_corrupt)  # type: ignore[arg-type]
+        return lambda: open_listing(listers[part](), name, part, card=card, on_corrupt=on_corrupt)
 
     return {part: opener(part) for part in listers}
 
 
-def _tables(
-    folder: Path, name: str, card: Card | None, root: str | Path | None, on_corrupt: str
-) -> dict[str, Opener]:
+def _tables(folder: Path, name: str, card: Card | None, root: str | Path | None, on_corrupt: str) -> dict[str, Opener]:
     """Files such as train.parquet and test.parquet, or train-00000-of-00005.parquet, in one folder."""
     parts: dict[str, Opener] = {}
     for part, stems in (("train", ("train",)), ("val", ("val", "valid", "validation")), ("test", ("test",))):
@@ -166,17 +161,13 @@ def _file_opener(
     if suffix == ".npz":
         return partial(open_npz, paths[0], name, part)
     if suffix == ".csv":
-        return partial(
-            open_list, paths[0], name, part, root=Path(root) if root else None, on_corrupt=on_corrupt
-        )
+        return partial(open_list, paths[0], name, part, root=Path(root) if root else None, on_corrupt=on_corrupt)
     raise OpenSetError(
         f"{paths[0]}: cannot read '{suffix}' files as data; use .parquet, .npz, .csv or a folder of images."
     )
 
 
-def _folder_listers(
-    folder: Path, outer: Path, card: Card | None, classes: Collection[str] | None
-) -> dict[str, Callable[[], object]]:
+def _folder_listers(folder: Path, outer: Path, card: Card | None, classes: Collection[str] | None) -> dict[str, Lister]:
     inside = subfolders(folder)
     if "train" not in inside:
         names = card.class_names if card else None
@@ -185,25 +176,11 @@ def _folder_listers(
     test = next((name for name in wanted if name in inside), None)
     val = "val" if "val" in inside and test != "val" else None
     named = {"train": "train"} | ({"val": val} if val else {}) | ({"test": test} if test else {})
-    names = (
-        card.class_names
-        if card
-        else tuple(sorted({name for part in named.values() for name in subfolders(folder / part)}))
-    )
-    listers: dict[str, Callable[[], object]] = {}
-    for part, sub in named.items():
-        flat = (
-            list_flat(folder, sub, names, outer)
-            if part != "train" and _is_flat(folder / sub, names)
-            else None
-        )
-        listers[part] = (
-            (lambda listing=flat: listing)
-            if flat
-            else partial(list_class_folders, folder, sub, names, classes=classes)
-        )
-    return listers
-
-
-def _is_flat(folder: Path, names: tuple[str, ...]) -> bool:
-    return not set(subfolders(folder)) & set(names)
+    found = {name for part in named.values() for name in subfolders(folder / part)}
+    names = card.class_names if card else tuple(sorted(found))
+    return {
+        part: partial(list_flat, folder, sub, names, outer=outer)
+        if not set(subfolders(folder / sub)) & set(names)
+        else partial(list_class_folders, folder, sub, names, classes=classes)
+        for part, sub in named.items()
+    }

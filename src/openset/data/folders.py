@@ -40,18 +40,11 @@ def unwrap(folder: Path) -> Path:
 
 def subfolders(folder: Path) -> list[str]:
     """Names of the folders inside, hidden ones left out, sorted."""
-    return sorted(
-        entry.name for entry in os.scandir(folder) if entry.is_dir() and not entry.name.startswith(".")
-    )
+    return sorted(entry.name for entry in os.scandir(folder) if entry.is_dir() and not entry.name.startswith("."))
 
 
 def list_class_folders(
-    root: Path,
-    part: str,
-    class_names: Sequence[str] | None,
-    *,
-    classes: Collection[str] | None = None,
-    complete: bool = True,
+    root: Path, part: str, class_names: Sequence[str] | None, *, classes: Collection[str] | None = None
 ) -> Listing:
     """The images of `root/part`, one folder per class; images without class folders form one class.
 
@@ -63,7 +56,7 @@ def list_class_folders(
         return _one_class(root, part, class_names)
     names = tuple(class_names) if class_names is not None else tuple(found)
     strange = next((name for name in found if name not in set(names)), None)
-    if strange is not None and complete:
+    if strange is not None:
         raise OpenSetError(f"{folder / strange} is not one of its classes. {did_you_mean(strange, names)}")
     files: list[tuple[str, int]] = []
     labels: list[int] = []
@@ -80,28 +73,28 @@ def list_class_folders(
         others += left
     loose = [entry.name for entry in os.scandir(folder) if entry.is_file() and _is_image(entry.name)]
     notes = _left_out(others) + (
-        (f"{len(loose)} images in {folder} lie outside the class folders and were left out.",)
-        if loose
-        else ()
+        (f"{len(loose)} images in {folder} lie outside the class folders and were left out.",) if loose else ()
     )
     return _listing(root, files, labels, names, notes)
 
 
-def list_flat(root: Path, part: str, class_names: Sequence[str], outer: Path) -> Listing | None:
-    """A validation folder without class folders, with the list that tells the classes; None if there is no list."""
+def list_flat(root: Path, part: str, class_names: Sequence[str], *, outer: Path) -> Listing:
+    """A folder of images without class folders, whose classes are told by a list that came with the archive."""
     folder = root / part
     classes = _flat_classes(root, folder, outer)
     if classes is None:
-        return None
+        raise OpenSetError(
+            f"{folder} has no class folders, and no list tells the classes of its images: sort them into one folder per "
+            f"class, or put LOC_val_solution.csv into {outer}."
+        )
     position = {name: label for label, name in enumerate(class_names)}
     images, _ = _images_below(root, part)
-    kept = [(name, size) for name, size in images if classes.get(Path(name).stem) in position]
-    if len(kept) < len(images):
-        stranger = next(name for name, _ in images if classes.get(Path(name).stem) not in position)
+    stranger = next((name for name, _ in images if classes.get(Path(name).stem) not in position), None)
+    if stranger is not None:
         raise OpenSetError(f"{root / stranger} is in no list of the validation images' classes.")
-    return _listing(
-        root, kept, [position[classes[Path(name).stem]] for name, _ in kept], tuple(class_names), ()
-    )
+    if not images:
+        raise OpenSetError(f"{folder} has no images: put JPEG or PNG files there or remove the folder.")
+    return _listing(root, images, [position[classes[Path(name).stem]] for name, _ in images], tuple(class_names), ())
 
 
 def list_cub(root: Path, part: str, class_names: Sequence[str]) -> Listing:
@@ -123,7 +116,7 @@ def open_listing(listing: Listing, name: str, split: str, *, card: Card | None, 
     """Small images of one size as an array; everything else decoded when it is needed."""
     encoded = ImageFiles(listing.root, listing.names, upright=card is None)
     digest = hashlib.sha256(
-        "\n".join(f"{file}|{size}" for file, size in zip(listing.names, listing.sizes)).encode()
+        "\n".join(f"{file}|{size}" for file, size in zip(listing.names, listing.sizes, strict=True)).encode()
     )
     digest.update(listing.labels.tobytes())
     key = [listing.root.resolve(), split, digest.hexdigest(), _newest(encoded) if card is None else ""]
@@ -209,25 +202,17 @@ def _no_images(folder: Path, others: Sequence[str]) -> str:
 
 def _left_out(others: Sequence[str]) -> tuple[str, ...]:
     strange = [
-        name
-        for name in others
-        if Path(name).suffix.lower() not in {".txt", ".xml", ".json", ".csv", ".db", ".md"}
+        name for name in others if Path(name).suffix.lower() not in {".txt", ".xml", ".json", ".csv", ".db", ".md"}
     ]
     if not strange:
         return ()
-    return (
-        f"{len(strange)} files that are not images in a known format were left out, such as {strange[0]}.",
-    )
+    return (f"{len(strange)} files that are not images in a known format were left out, such as {strange[0]}.",)
 
 
 def _flat_classes(root: Path, folder: Path, outer: Path) -> dict[str, str] | None:
     """Class of each validation image by file stem, from whichever list the archive brought along."""
     kaggle = next(
-        (
-            path / "LOC_val_solution.csv"
-            for path in (outer, root)
-            if (path / "LOC_val_solution.csv").is_file()
-        ),
+        (path / "LOC_val_solution.csv" for path in (outer, root) if (path / "LOC_val_solution.csv").is_file()),
         None,
     )
     if kaggle is not None:
@@ -240,8 +225,7 @@ def _flat_classes(root: Path, folder: Path, outer: Path) -> dict[str, str] | Non
     boxes = root.parent.parent / "Annotations" / "CLS-LOC" / "val"
     if boxes.is_dir():  # only one word per file is wanted, so no XML is parsed
         found = (
-            (path.stem, re.search(r"<name>\s*(n\d{8})\s*</name>", path.read_text()))
-            for path in boxes.glob("*.xml")
+            (path.stem, re.search(r"<name>\s*(n\d{8})\s*</name>", path.read_text())) for path in boxes.glob("*.xml")
         )
         return {stem: match.group(1) for stem, match in found if match is not None}
     return None

@@ -73,15 +73,11 @@ def from_table(table: Any, card: Card, split: str) -> tuple[ImageCells, NDArray[
     return cells, labels, class_names
 
 
-def table_of_parquet(
-    paths: Sequence[Path], labels: Sequence[str], place: str
-) -> tuple[Any, str, NDArray[Any]]:
+def table_of_parquet(paths: Sequence[Path], labels: Sequence[str], place: str) -> tuple[Any, str, NDArray[Any]]:
     """Parquet as a memory-mapped Arrow table, with the name of its image column and its labels."""
     datasets = _library()
     with _quiet(datasets):
-        table = datasets.Dataset.from_parquet(
-            [str(path) for path in paths], cache_dir=str(cache_folder() / "arrow")
-        )
+        table = datasets.Dataset.from_parquet([str(path) for path in paths], cache_dir=str(cache_folder() / "arrow"))
     column = next(
         name
         for name, feature in table.features.items()

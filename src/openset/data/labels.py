@@ -60,6 +60,4 @@ def _from_numbers(
         raise OpenSetError(
             f"{where}, row {row}: label {ids[row]} is out of range; classes are numbered 0 to {count - 1}."
         )
-    return ids, tuple(class_names) if class_names is not None else tuple(
-        str(number) for number in range(count)
-    )
+    return ids, tuple(class_names) if class_names is not None else tuple(str(number) for number in range(count))

@@ -63,14 +63,10 @@ def _read(path: Path) -> list[tuple[int, tuple[str, str]]]:
         with existing(path).open(encoding="utf-8-sig", newline="") as stream:
             for number, row in enumerate(csv.reader(stream), start=1):
                 cells = [cell.strip() for cell in row]
-                if not any(cells) or (
-                    number == 1 and [cell.lower() for cell in cells[:2]] == ["path", "label"]
-                ):
+                if not any(cells) or (number == 1 and [cell.lower() for cell in cells[:2]] == ["path", "label"]):
                     continue
                 if len(cells) < 2 or not cells[0] or not cells[1]:
-                    raise OpenSetError(
-                        f"{path}, row {number}: expected 'path,label', found {','.join(row)!r}."
-                    )
+                    raise OpenSetError(f"{path}, row {number}: expected 'path,label', found {','.join(row)!r}.")
                 rows.append((number, (cells[0], cells[1])))
     except (UnicodeDecodeError, csv.Error) as error:
         raise OpenSetError(f"{path} is not a readable CSV file: {error}.") from error
@@ -86,9 +82,7 @@ def _refuse_twice(path: Path, rows: list[tuple[int, tuple[str, str]]]) -> None:
             raise OpenSetError(f"{path}, row {number}: {image} is listed already in row {seen[image]}.")
 
 
-def _folder_names(
-    names: tuple[str, ...], labels: NDArray[np.int64], class_names: tuple[str, ...]
-) -> tuple[str, ...]:
+def _folder_names(names: tuple[str, ...], labels: NDArray[np.int64], class_names: tuple[str, ...]) -> tuple[str, ...]:
     """Name a class after its folder where the list has only numbers and each class lies in a folder of its own."""
     if class_names != tuple(str(number) for number in range(len(class_names))):
         return class_names

@@ -30,9 +30,7 @@ def torch_dataset(
     from torch.utils.data import Dataset as TorchDataset
 
     if transform is None and shape is None:
-        raise OpenSetError(
-            "Images that differ in size need a transform or a size before they fit into one batch."
-        )
+        raise OpenSetError("Images that differ in size need a transform or a size before they fit into one batch.")
 
     class Images(TorchDataset[tuple[Any, int, int]]):
         def __len__(self) -> int:

@@ -38,6 +38,6 @@ def inside(folder: Path, relative: str, where: str) -> Path:
     """
     plain = relative.replace("\\", "/")
     absolute = PurePosixPath(plain).is_absolute() or bool(PureWindowsPath(relative).drive)
-    if absolute or os.path.normpath(plain).split(os.sep)[0] == "..":
+    if absolute or Path(os.path.normpath(plain)).parts[:1] == ("..",):
         raise OpenSetError(f"{where}: the path {relative!r} leads out of {folder}, so it is not read.")
     return folder / relative

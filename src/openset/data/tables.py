@@ -38,9 +38,7 @@ def open_npz(path: Path, name: str, split: str) -> Dataset:
     return _of_features(path, name, split, features, labels, class_names, ids)
 
 
-def open_parquet(
-    paths: Sequence[Path], name: str, split: str, *, card: Card | None, on_corrupt: str
-) -> Dataset:
+def open_parquet(paths: Sequence[Path], name: str, split: str, *, card: Card | None, on_corrupt: str) -> Dataset:
     """Images (a column of bytes, or of structs with `bytes`) or feature vectors, with a label column."""
     place = str(paths[0] if len(paths) == 1 else paths[0].parent / f"{split}*.parquet")
     image = _image_column(paths[0])
@@ -76,9 +74,7 @@ def of_stored(found: StoredImages, name: str, split: str, card: Card | None) -> 
     )
 
 
-def _features_of_parquet(
-    paths: Sequence[Path], name: str, split: str, card: Card | None, place: str
-) -> Dataset:
+def _features_of_parquet(paths: Sequence[Path], name: str, split: str, card: Card | None, place: str) -> Dataset:
     frame = _frame(paths, place)
     labels, class_names = _labels_of(frame, paths[0], card, place)
     ids = row_ids(name, split, np.arange(len(labels)))
@@ -120,9 +116,7 @@ def _image_column(path: Path) -> str | None:
     except (pl.exceptions.PolarsError, OSError) as error:
         raise OpenSetError(f"{path} is not a readable Parquet file, or it is cut off.") from error
     for column, kind in schema.items():
-        if kind == pl.Binary or (
-            isinstance(kind, pl.Struct) and any(part.name == "bytes" for part in kind.fields)
-        ):
+        if kind == pl.Binary or (isinstance(kind, pl.Struct) and any(part.name == "bytes" for part in kind.fields)):
             return column
     return None
 
@@ -182,9 +176,7 @@ def _large(
     labels, class_names = class_ids(values, _declared_names(paths[0], card), place)
     cells = ImageCells(table[column], place)
     rows, skipped = without_bad(cells, key, on_corrupt, place)
-    digest = hashlib.sha256(str([(path.name, path.stat().st_size) for path in paths]).encode()).hexdigest()[
-        :16
-    ]
+    digest = hashlib.sha256(str([(path.name, path.stat().st_size) for path in paths]).encode()).hexdigest()[:16]
     return Dataset(
         name=name,
         split=split,
@@ -215,6 +207,4 @@ def _pick(arrays: dict[str, NDArray[Any]], choices: Sequence[str], path: Path, w
     for choice in choices:
         if choice in arrays:
             return arrays[choice]
-    raise OpenSetError(
-        f"{path} has no array '{choices[0]}' ({what}); it holds {', '.join(arrays) or 'nothing'}."
-    )
+    raise OpenSetError(f"{path} has no array '{choices[0]}' ({what}); it holds {', '.join(arrays) or 'nothing'}.")

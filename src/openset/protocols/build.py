@@ -223,9 +223,7 @@ def assemble(
     )
 
 
-def _shared_out(
-    definition: Definition, lists: ClassLists, opened: Opened
-) -> tuple[Samples, Samples, Samples]:
+def _shared_out(definition: Definition, lists: ClassLists, opened: Opened) -> tuple[Samples, Samples, Samples]:
     """Samples to learn from, to validate on (perhaps none yet) and to test on."""
     pool: list[Samples] = []
     val: list[Samples] = []
@@ -269,9 +267,7 @@ def _halves(samples: Samples) -> tuple[Samples, Samples]:
 def _check_samples(name: str, lists: ClassLists, parts: dict[str, Samples]) -> None:
     """Every class has samples wherever it is needed."""
     for cast in lists:
-        for part in {"known": ("train", "val", "test"), "negative": ("train", "test"), "unknown": ("test",)}[
-            cast.role
-        ]:
+        for part in {"known": ("train", "val", "test"), "negative": ("train", "test"), "unknown": ("test",)}[cast.role]:
             label = parts[part].labels
             mine = parts[part].classes[label >= 0 if cast.role == "known" else label == _OPEN[cast.role]]
             missing = next((one for one in cast.classes if one not in set(mine.tolist())), None)
@@ -289,9 +285,7 @@ def _check_overlap(name: str, parts: dict[str, Samples]) -> None:
         for one in samples.ids.tolist():
             before = seen.setdefault(one, part)
             if before != part:
-                raise OpenSetError(
-                    f"{name}: {one} is in {before} and in {part}; a sample belongs to one part."
-                )
+                raise OpenSetError(f"{name}: {one} is in {before} and in {part}; a sample belongs to one part.")
     if len(seen) < sum(len(samples) for samples in parts.values()):
         raise OpenSetError(f"{name}: some samples have the same id; ids must be unique.")
     if (parts["train"].labels == UNKNOWN).any() or (parts["val"].labels == UNKNOWN).any():

@@ -38,9 +38,9 @@ class ClassLists:
     @property
     def counts(self) -> tuple[int, int, int]:
         """Numbers of known, negative and unknown classes."""
-        return len(self.known.classes), *(
-            sum(len(cast.classes) for cast in casts) for casts in (self.negative, self.unknown)
-        )
+        negative = sum(len(cast.classes) for cast in self.negative)
+        unknown = sum(len(cast.classes) for cast in self.unknown)
+        return len(self.known.classes), negative, unknown
 
 
 def class_lists(definition: Definition, split: int, names_of: NamesOf) -> ClassLists:
@@ -122,9 +122,7 @@ def _take(taken: dict[tuple[str, str], str], data: str, name: str, role: str, pr
     if before == role:
         raise OpenSetError(f"{protocol}: class '{name}' of {data} is listed twice as {role}.")
     if before is not None:
-        raise OpenSetError(
-            f"{protocol}: class '{name}' of {data} is both {before} and {role}; a class has one role."
-        )
+        raise OpenSetError(f"{protocol}: class '{name}' of {data} is both {before} and {role}; a class has one role.")
     taken[data, name] = role
 
 

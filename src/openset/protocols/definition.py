@@ -97,15 +97,11 @@ _FIELDS = {
 def parse(content: Any, *, name: str, where: str, folder: Path | None = None) -> Definition:
     """Check a mapping as read from JSON or YAML and turn it into a definition."""
     if not isinstance(content, Mapping):
-        raise OpenSetError(
-            f"{where}: expected fields such as 'data:' and 'known:', found {type(content).__name__}."
-        )
+        raise OpenSetError(f"{where}: expected fields such as 'data:' and 'known:', found {type(content).__name__}.")
     _check_fields(content, _FIELDS, where)
     data = content.get("data")
     if not isinstance(data, str) or not data:
-        raise OpenSetError(
-            f"{where}: the field 'data' is missing: name the data set that holds the known classes."
-        )
+        raise OpenSetError(f"{where}: the field 'data' is missing: name the data set that holds the known classes.")
     shares = {
         key: check_share(where, key, _number(content[key], key, where), one=False)
         for key in ("validation", "test")
@@ -129,18 +125,14 @@ def parse(content: Any, *, name: str, where: str, folder: Path | None = None) ->
 def _splits(content: Mapping[str, Any], data: str, where: str) -> tuple[Roles, ...] | RandomRoles:
     forms = [form for form in ("splits", "random") if form in content]
     if forms and any(role in content for role in _ROLES if not (forms == ["random"] and role != "known")):
-        raise OpenSetError(
-            f"{where}: give either '{forms[0]}' or 'known', 'negative' and 'unknown', not both."
-        )
+        raise OpenSetError(f"{where}: give either '{forms[0]}' or 'known', 'negative' and 'unknown', not both.")
     if "random" in content:
         return _random(content["random"], data, where)
     if "splits" not in content:
         return (_roles(content, data, where),)
     splits = content["splits"]
     if not isinstance(splits, list) or not splits:
-        raise OpenSetError(
-            f"{where}: 'splits' must be a list with one entry of known and unknown classes per split."
-        )
+        raise OpenSetError(f"{where}: 'splits' must be a list with one entry of known and unknown classes per split.")
     for number, split in enumerate(splits):
         if not isinstance(split, Mapping):
             raise OpenSetError(f"{where}: split {number} must have fields such as 'known:', found {split!r}.")
@@ -153,15 +145,12 @@ def _random(content: Any, data: str, where: str) -> RandomRoles:
         raise OpenSetError(f"{where}: write 'random: {{known: 6, splits: 5, seed: 0}}', found {content!r}.")
     _check_fields(content, {"known", "negative", "splits", "seed"}, f"{where}, random")
     numbers = {
-        key: content.get(key, default)
-        for key, default in (("known", 0), ("negative", 0), ("splits", 1), ("seed", 0))
+        key: content.get(key, default) for key, default in (("known", 0), ("negative", 0), ("splits", 1), ("seed", 0))
     }
     for key, value in numbers.items():
         lowest = 1 if key in {"known", "splits"} else 0
         if not isinstance(value, int) or isinstance(value, bool) or value < lowest:
-            raise OpenSetError(
-                f"{where}: 'random' needs a whole number from {lowest} up as '{key}', got {value!r}."
-            )
+            raise OpenSetError(f"{where}: 'random' needs a whole number from {lowest} up as '{key}', got {value!r}.")
     return RandomRoles(data, **numbers)
 
 
@@ -184,8 +173,7 @@ def _sources(content: Any, data: str, role: str, where: str) -> tuple[Source, ..
         if not content:
             raise OpenSetError(f"{where}: '{role}' has no groups.")
         return tuple(
-            _source(entry, data, f"{role}, group '{group}'", where, str(group))
-            for group, entry in content.items()
+            _source(entry, data, f"{role}, group '{group}'", where, str(group)) for group, entry in content.items()
         )
     return (_source(content, data, role, where, ""),)
 

@@ -28,9 +28,7 @@ def find(name: str | Path) -> Definition:
         return from_folder(path)
     if path.suffix.lower() in {".yaml", ".yml", ".json"}:
         return parse(_read(existing(path)), name=path.stem, where=str(path), folder=path.parent)
-    raise OpenSetError(
-        f"There is no protocol, YAML file or folder '{name}'. {did_you_mean(str(name), PROTOCOLS)}"
-    )
+    raise OpenSetError(f"There is no protocol, YAML file or folder '{name}'. {did_you_mean(str(name), PROTOCOLS)}")
 
 
 def from_folder(folder: Path) -> Definition:

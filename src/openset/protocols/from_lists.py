@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 
 import numpy as np
-from numpy.typing import NDArray
 
 from openset.counts import NEGATIVE, UNKNOWN
 from openset.data import CATALOG, Dataset, data_root
@@ -41,8 +40,7 @@ def build_from_lists(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", OpenSetWarning)
         opened = {
-            part: open_list(path, folder.name, part, root=base, on_corrupt=on_corrupt)
-            for part, path in paths.items()
+            part: open_list(path, folder.name, part, root=base, on_corrupt=on_corrupt) for part, path in paths.items()
         }
     samples = {part: _samples(number, data) for number, (part, data) in enumerate(opened.items())}
     lists = _class_lists(definition, opened, samples, str(folder))
@@ -110,5 +108,5 @@ def _class_lists(
 
 
 def _classes(samples: dict[str, Samples], parts: Sequence[str], label: int) -> tuple[str, ...]:
-    found: list[NDArray[np.str_]] = [samples[part].classes[samples[part].labels == label] for part in parts]
+    found = [samples[part].classes[samples[part].labels == label] for part in parts]
     return tuple(np.unique(np.concatenate(found)).tolist())

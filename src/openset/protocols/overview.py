@@ -15,11 +15,7 @@ from openset.protocols.parts import Protocol
 
 def missing_data(definition: Definition, root: str | Path | None = None) -> list[str]:
     """The named data sets (or parts of them) that are not on this machine."""
-    lists = (
-        class_lists(definition, 0, lambda data: CATALOG[data].class_names)
-        if definition.folder is None
-        else None
-    )
+    lists = class_lists(definition, 0, lambda data: CATALOG[data].class_names) if definition.folder is None else None
     missing: list[str] = []
     for data in definition.needs:
         if data not in CATALOG or lists is None:
@@ -75,9 +71,7 @@ def outline_of(protocol: Protocol, definition: Definition | None) -> dict[str, A
     }
     groups: dict[str, list[str]] = {}
     if protocol.test.groups is not None:
-        for group, name in zip(
-            protocol.test.groups.tolist(), protocol.test.open_classes.tolist(), strict=True
-        ):
+        for group, name in zip(protocol.test.groups.tolist(), protocol.test.open_classes.tolist(), strict=True):
             if group and name not in groups.setdefault(group, []):
                 groups[group].append(name)
     return {
@@ -88,16 +82,11 @@ def outline_of(protocol: Protocol, definition: Definition | None) -> dict[str, A
         "splits": definition.n_splits if definition else 1,
         "classes": classes,
         "titles": {
-            name: protocol.titles[name]
-            for names in classes.values()
-            for name in names
-            if name in protocol.titles
+            name: protocol.titles[name] for names in classes.values() for name in names if name in protocol.titles
         },
         "groups": groups,
         "superclasses": _superclasses(definition, classes) if definition else {},
-        "samples": {
-            part: dict(zip(classes, samples.counts, strict=True)) for part, samples in protocol.parts.items()
-        },
+        "samples": {part: dict(zip(classes, samples.counts, strict=True)) for part, samples in protocol.parts.items()},
         "fingerprint": protocol.fingerprint,
         "notes": list(protocol.notes),
     }
@@ -110,14 +99,9 @@ def _outline(definition: Definition, lists: ClassLists, split: int) -> dict[str,
         "unknown": [name for cast in lists.unknown for name in cast.classes],
     }
     titles = {
-        name: title
-        for data in definition.needs
-        if data in CATALOG
-        for name, title in CATALOG[data].titles.items()
+        name: title for data in definition.needs if data in CATALOG for name, title in CATALOG[data].titles.items()
     }
-    digest = hashlib.sha256(
-        json.dumps([split, [(cast.role, cast.group, cast.classes) for cast in lists]]).encode()
-    )
+    digest = hashlib.sha256(json.dumps([split, [(cast.role, cast.group, cast.classes) for cast in lists]]).encode())
     return {
         "name": definition.name,
         "title": definition.title,
@@ -129,8 +113,7 @@ def _outline(definition: Definition, lists: ClassLists, split: int) -> dict[str,
         "groups": {cast.group: list(cast.classes) for cast in lists if cast.group},
         "superclasses": _superclasses(definition, classes),
         "samples": {
-            part: dict(zip(classes, counts, strict=True))
-            for part, counts in definition.published_samples.items()
+            part: dict(zip(classes, counts, strict=True)) for part, counts in definition.published_samples.items()
         },
         "lists_fingerprint": digest.hexdigest()[:16],
         "notes": definition_notes(definition),

@@ -69,14 +69,10 @@ class Part:
         if size is not None:
             return (size, size, self.shape[2] if self.shape else 3)
         if self.shape is None:
-            raise OpenSetError(
-                f"The images of {self.sources[0].name} differ in size: say which size to bring them to."
-            )
+            raise OpenSetError(f"The images of {self.sources[0].name} differ in size: say which size to bring them to.")
         return (self.shape[0], self.shape[1], self.shape[2])
 
-    def loader_dataset(
-        self, transform: Callable[[Any], Any] | None = None, *, size: int | None = None
-    ) -> Any:
+    def loader_dataset(self, transform: Callable[[Any], Any] | None = None, *, size: int | None = None) -> Any:
         """A torch data set of (image, label, position), decoded in the DataLoader's workers.
 
         `transform` gets a PIL image; without one, images are uint8 tensors C x H x W of `size` x `size` pixels.
@@ -84,9 +80,7 @@ class Part:
         from openset.data.loading import torch_dataset
 
         shape = None if transform is not None else self.image_shape(size)
-        return torch_dataset(
-            self.sources, self.source, self.rows, self.labels, transform=transform, shape=shape
-        )
+        return torch_dataset(self.sources, self.source, self.rows, self.labels, transform=transform, shape=shape)
 
     @property
     def counts(self) -> tuple[int, int, int]:

@@ -1,5 +1,6 @@
 """A contact sheet: a few samples of every role, so that a person sees what a protocol is about."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -32,9 +33,7 @@ def contact_sheet(protocol: Protocol, path: str | Path) -> None:
     from PIL import Image, ImageDraw, ImageFont
 
     if protocol.train.sources[0].kind == "features":
-        raise OpenSetError(
-            f"{protocol.name} holds feature vectors; there is nothing to see on a contact sheet."
-        )
+        raise OpenSetError(f"{protocol.name} holds feature vectors; there is nothing to see on a contact sheet.")
     strips = _strips(protocol)
     row_height = _HEADING + _TILE + _CAPTION + _GAP
     width = _GAP + _COLUMNS * (_TILE + _GAP)
@@ -42,9 +41,7 @@ def contact_sheet(protocol: Protocol, path: str | Path) -> None:
     sheet = Image.new("RGB", (width, title_height + len(strips) * row_height + _GAP), "white")
     draw = ImageDraw.Draw(sheet)
     heading, caption = ImageFont.load_default(15), ImageFont.load_default(11)
-    draw.text(
-        (_GAP, 9), f"{protocol.name}, split {protocol.split}", fill="black", font=ImageFont.load_default(18)
-    )
+    draw.text((_GAP, 9), f"{protocol.name}, split {protocol.split}", fill="black", font=ImageFont.load_default(18))
     for number, strip in enumerate(strips):
         top = title_height + number * row_height
         draw.text((_GAP, top + 4), strip.heading, fill=_COLOURS[strip.role], font=heading)
@@ -68,9 +65,7 @@ def _format(path: Path) -> str:
 
 def _strips(protocol: Protocol) -> list[_Strip]:
     strips = [
-        _strip(
-            "known", f"known: {len(protocol.class_names)} classes", protocol.train, protocol.train.labels >= 0
-        )
+        _strip("known", f"known: {len(protocol.class_names)} classes", protocol.train, protocol.train.labels >= 0)
     ]
     for role, label, part in (("negative", NEGATIVE, protocol.train), ("unknown", UNKNOWN, protocol.test)):
         chosen = part.labels == label
@@ -79,9 +74,7 @@ def _strips(protocol: Protocol) -> list[_Strip]:
             here = chosen & (part.groups == group) if part.groups is not None else chosen
             classes = len(np.unique(part.open_classes[here]))
             name = f"{role} ({group})" if group else role
-            strips.append(
-                _strip(role, f"{name}: {classes} {'class' if classes == 1 else 'classes'}", part, here)
-            )
+            strips.append(_strip(role, f"{name}: {classes} {'class' if classes == 1 else 'classes'}", part, here))
     return strips
 
 
@@ -120,8 +113,7 @@ def _class_of(protocol: Protocol, part: Part, position: int) -> str:
     return protocol.titles.get(name, name)
 
 
-def _shortened(words: str, length: "object") -> str:
-    assert callable(length)
+def _shortened(words: str, length: Callable[[str], float]) -> str:
     if length(words) <= _TILE:
         return words
     while words and length(words + "…") > _TILE:
