@@ -73,18 +73,13 @@ def from_table(table: Any, card: Card, split: str) -> tuple[ImageCells, NDArray[
     return cells, labels, class_names
 
 
-def table_of_parquet(paths: Sequence[Path], labels: Sequence[str], place: str) -> tuple[Any, str, NDArray[Any]]:
-    """Parquet as a memory-mapped Arrow table, with the name of its image column and its labels."""
+def rows_of_parquet(paths: Sequence[Path], image: str, labels: Sequence[str], place: str) -> tuple[Any, NDArray[Any]]:
+    """The image column of Parquet files, memory-mapped by Arrow, and the labels."""
     datasets = _library()
     with _quiet(datasets):
         table = datasets.Dataset.from_parquet([str(path) for path in paths], cache_dir=str(cache_folder() / "arrow"))
-    column = next(
-        name
-        for name, feature in table.features.items()
-        if isinstance(feature, datasets.Image) or getattr(feature, "dtype", "") in {"binary", "large_binary"}
-    )
     label = _first_column(table.column_names, labels, place)
-    return _undecoded(table, column), column, np.asarray(table.with_format("numpy")[label][:])
+    return _undecoded(table, image)[image], np.asarray(table.with_format("numpy")[label][:])
 
 
 def in_hub_cache(card: Card) -> bool:
