@@ -1,5 +1,6 @@
 """Small pictures and data sets in the layouts users have, made on the spot."""
 
+import csv
 import io
 import json
 from collections.abc import Sequence
@@ -23,6 +24,16 @@ def encoded(array: np.ndarray, kind: str = "PNG") -> bytes:
     buffer = io.BytesIO()
     Image.fromarray(array).save(buffer, kind)
     return buffer.getvalue()
+
+
+def read_image(path: Path) -> np.ndarray:
+    with Image.open(path) as image:
+        return np.asarray(image)
+
+
+def read_rows(path: Path) -> list[list[str]]:
+    with path.open(newline="") as stream:
+        return list(csv.reader(stream))
 
 
 def write_image(path: Path, seed: int = 0, shape: Sequence[int] = (120, 100, 3)) -> Path:
