@@ -43,6 +43,13 @@ def test_val_validates_beside_test_and_tests_where_there_is_no_test(tmp_path):
     assert splits_of(tmp_path / "two") == ("train", "test")
 
 
+def test_a_class_may_be_called_train(tmp_path):
+    for name in ("train", "car"):
+        write_photos(tmp_path / "vehicles" / name, 2)
+    data = open_dataset(tmp_path / "vehicles")
+    assert (data.split, data.class_names) == ("all", ("car", "train"))
+
+
 def test_the_fingerprint_follows_names_and_sizes(tmp_path):
     write_photos(tmp_path / "set" / "owl", 2)
     before = open_dataset(tmp_path / "set").fingerprint

@@ -2,7 +2,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from openset.data import open_dataset
+from openset.data import open_dataset, splits_of
 from openset.errors import OpenSetError
 from pictures import encoded, pixels, write_parquet
 
@@ -29,6 +29,21 @@ def test_a_changed_file_is_read_again(tmp_path):
     after = open_dataset(path)
     assert len(after) == 4
     assert after.fingerprint != before
+
+
+def test_a_file_replaced_by_one_of_the_same_size_is_read_again(tmp_path):
+    path = write_parquet(tmp_path / "birds.parquet", images(3), [0, 1, 0])
+    size, before = path.stat().st_size, open_dataset(path)
+    write_parquet(path, images(3), [1, 0, 0])
+    assert path.stat().st_size == size
+    assert open_dataset(path).labels.tolist() == [1, 0, 0]
+    assert open_dataset(path).fingerprint != before.fingerprint
+
+
+def test_validation_tests_where_there_is_no_test_file(tmp_path):
+    for part in ("train", "validation"):
+        write_parquet(tmp_path / "set" / f"{part}.parquet", images(2), [0, 1])
+    assert splits_of(tmp_path / "set") == ("train", "test")
 
 
 def test_shards_are_read_in_order(tmp_path):

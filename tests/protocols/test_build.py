@@ -39,6 +39,15 @@ def test_three_folders_become_a_protocol(photos):
     assert "known/flower/IMG_0.jpg" in {name for part in protocol.parts.values() for name in part.ids}
 
 
+def test_fixed_parts_inside_the_known_folder_are_kept(tmp_path):
+    for part, count in (("train", 4), ("test", 2)):
+        write_photos(tmp_path / "photos" / "known" / part / "flower", count)
+    write_photos(tmp_path / "photos" / "unknown", 3)
+    protocol = load(tmp_path / "photos")
+    assert counts(protocol) == {"train": (3, 0, 0), "val": (1, 0, 0), "test": (2, 0, 3)}
+    assert all(name.startswith("known/test/") for name in protocol.test.ids[protocol.test.labels == 0])
+
+
 def test_more_unknown_folders_are_groups(photos):
     write_photos(photos / "unknown-far", 3)
     protocol = load(photos)
@@ -202,6 +211,12 @@ def test_the_lists_and_the_pixels_both_enter_the_fingerprint(tmp_path):
     base = protocol("a", 0).fingerprint
     assert protocol("b", 0).fingerprint != base
     assert protocol("a", 1).fingerprint != base
+
+
+def test_the_share_out_enters_the_fingerprint(photos):
+    text = "data: known\nknown: [flower]\n"
+    prints = {load(write_yaml(photos, text + extra)).fingerprint for extra in ("", "test: 0.4\n", "validation: 0.4\n")}
+    assert len(prints) == 3
 
 
 def test_display_names_are_words(synthetic_root):

@@ -26,9 +26,10 @@ def test_broken_yaml_is_named_with_its_line(tmp_path):
 
 def test_yaml_cannot_run_code(tmp_path):
     path = tmp_path / "mine.yaml"
-    path.write_text("data: !!python/object/apply:os.system ['touch owned']\n")
+    path.write_text(f"data: !!python/object/apply:os.system ['touch {tmp_path / 'owned'}']\n")
     with pytest.raises(OpenSetError, match="not valid YAML: could not determine a constructor"):
         find(path)
+    assert not (tmp_path / "owned").exists()
 
 
 def test_a_folder_that_is_no_protocol_says_what_was_expected(tmp_path):

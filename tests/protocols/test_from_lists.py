@@ -58,6 +58,24 @@ def test_lists_of_another_protocol_are_refused(exported, synthetic_root):
         load("imagenet-p1", lists=folder, data_root=synthetic_root)
 
 
+def test_labels_in_another_order_are_refused(exported, synthetic_root):
+    _, folder = exported
+    swap = {"0": "1", "1": "0"}
+    for part in ("train", "val", "test"):
+        rewrite(folder / f"p2_{part}.csv", lambda rows: [[path, swap.get(label, label)] for path, label in rows])
+    with pytest.raises(OpenSetError, match=r"the known classes of the lists .* \(see their order\)"):
+        load("imagenet-p2", lists=folder, data_root=synthetic_root)
+
+
+def test_a_negative_class_that_is_missing_is_named(exported, synthetic_root):
+    protocol, folder = exported
+    gone = protocol.negative_classes[3]
+    for part in ("train", "val", "test"):
+        rewrite(folder / f"p2_{part}.csv", lambda rows: [row for row in rows if f"/{gone}/" not in row[0]])
+    with pytest.raises(OpenSetError, match=f"the negative classes of the lists .* \\(see {gone}\\)"):
+        load("imagenet-p2", lists=folder, data_root=synthetic_root)
+
+
 def test_an_image_in_two_lists_is_named(exported, synthetic_root):
     _, folder = exported
     stolen = read_rows(folder / "p2_train.csv")[0]

@@ -169,7 +169,7 @@ def _file_opener(
 
 def _folder_listers(folder: Path, outer: Path, card: Card | None, classes: Collection[str] | None) -> dict[str, Lister]:
     inside = subfolders(folder)
-    if "train" not in inside:
+    if "train" not in inside or not subfolders(folder / "train"):  # a class may be called train, too
         names = card.class_names if card else None
         return {"all": partial(list_class_folders, folder, "", names, classes=classes)}
     wanted = (card.test_folder, *_TEST_NAMES) if card else _TEST_NAMES
