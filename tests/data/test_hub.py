@@ -1,12 +1,15 @@
 import os
 import subprocess
 import sys
+import time
 
 import numpy as np
+import pytest
 
 from openset.data import CATALOG, open_dataset, parts_here
 from openset.data import hub as hub_module
 from openset.data.hub import from_table
+from openset.errors import OpenSetError
 from pictures import encoded, pixels
 
 
@@ -107,6 +110,22 @@ def test_without_network_one_sentence_names_data_folder_and_layout(tmp_path):
     assert text.startswith("Error: Street View House Numbers is not on this machine, and the")
     assert f"put it into {tmp_path / 'svhn'} (train.parquet and test.parquet with the columns image and label)" in text
     assert "--data-root or OPENSET_DATA" in text
+
+
+def test_without_network_nobody_waits_and_the_switch_goes_back(monkeypatch, tmp_path):
+    import datasets
+    from huggingface_hub import constants
+
+    def no_network(*_):
+        raise OSError("no network")
+
+    monkeypatch.setattr("socket.getaddrinfo", no_network)
+    monkeypatch.setattr(hub_module, "getproxies", dict)
+    before, start = constants.HF_HUB_OFFLINE, time.monotonic()
+    with pytest.raises(OpenSetError, match=r"Street View .* the Hugging Face hub cannot be reached"):
+        open_dataset("svhn", "train", root=tmp_path)
+    assert time.monotonic() - start < 5
+    assert constants.HF_HUB_OFFLINE == datasets.config.HF_HUB_OFFLINE == before
 
 
 def test_without_network_large_data_may_also_come_as_folders(tmp_path):

@@ -5,7 +5,7 @@ import os
 import socket
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -98,13 +98,11 @@ def _undecoded(table: Any, column: str) -> Any:
 
 
 def _download(card: Card, split: str, root: Path) -> tuple[ImageCells, NDArray[np.int64], tuple[str, ...]]:
-    reachable = _resolves()
-    if not reachable:  # do not make the user wait for retries; what the hub's cache has is still found
-        os.environ.setdefault("HF_HUB_OFFLINE", "1")
     datasets = _library()
+    reachable = _resolves()
     part = card.hub_test if split == "test" else split
     try:
-        with _quiet(datasets):
+        with _quiet(datasets), nullcontext() if reachable else _offline(datasets):
             table = datasets.load_dataset(card.hub, card.config, split=part)
     except Exception as error:  # many kinds, depending on what failed; all mean: no data
         raise OpenSetError(_not_found(card, root, error, reachable=reachable)) from error
@@ -146,6 +144,19 @@ def _library() -> Any:
             "Reading this data needs the package 'datasets': install it with pip install 'openset[data]'."
         ) from error
     return datasets
+
+
+@contextmanager
+def _offline(datasets: Any) -> Iterator[None]:
+    """What the hub's cache has is found, and nobody waits for retries that cannot succeed."""
+    from huggingface_hub import constants
+
+    before = constants.HF_HUB_OFFLINE, datasets.config.HF_HUB_OFFLINE
+    constants.HF_HUB_OFFLINE = datasets.config.HF_HUB_OFFLINE = True
+    try:
+        yield
+    finally:
+        constants.HF_HUB_OFFLINE, datasets.config.HF_HUB_OFFLINE = before
 
 
 @contextmanager
