@@ -18,7 +18,9 @@ def test_macro_f_is_also_reached_by_a_model_that_catches_nothing():
     predictions = [0, 0, 1, 1, 1, 0, 0, 1]
     score = [0.1, 0.1, 0.1, 0.1, 0.2, 0.2, 0.8, 0.9]
     finding = by_name(audit(Scores(labels, predictions, score), threshold=0.5))["macro F-score"]
-    assert finding.before == finding.after == pytest.approx(textbook.f_score(labels, predictions, score, 0.5, 2, "macro"))
+    assert (
+        finding.before == finding.after == pytest.approx(textbook.f_score(labels, predictions, score, 0.5, 2, "macro"))
+    )
     assert (finding.unknown_recall_before, finding.unknown_recall_after) == (1.0, 0.0)
     assert finding.changed == 2
     assert finding.open_auc_before == pytest.approx(4 / 6)

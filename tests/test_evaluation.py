@@ -39,7 +39,10 @@ def test_figures_of_knowns_alone_are_given_once():
     assert names.count("brier_score") == 1
     assert names.count("auroc") == 3
     one = evaluate(scores_of(), against=["unknown"], intervals=False)
-    assert one.find("closed_set_accuracy").value == evaluate(scores_of(), intervals=False).find("closed_set_accuracy").value
+    assert (
+        one.find("closed_set_accuracy").value
+        == evaluate(scores_of(), intervals=False).find("closed_set_accuracy").value
+    )
 
 
 def test_without_probabilities_their_metrics_are_left_out():
@@ -50,7 +53,13 @@ def test_without_probabilities_their_metrics_are_left_out():
 
 def test_groups_are_evaluated_apart():
     scores = scores_of(groups=np.where(np.arange(400) % 2, "odd", "even"))
-    assert {r.against for r in evaluate(scores, intervals=False).results} == {"all", "negative", "unknown", "odd", "even"}
+    assert {r.against for r in evaluate(scores, intervals=False).results} == {
+        "all",
+        "negative",
+        "unknown",
+        "odd",
+        "even",
+    }
 
 
 def test_a_score_that_points_the_wrong_way_is_noticed_not_flipped():

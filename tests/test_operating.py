@@ -141,7 +141,11 @@ def test_every_rule_can_be_written_on_the_command_line():
 
 
 def test_files_that_are_no_thresholds_are_refused(tmp_path):
-    for text, message in (("{}", "is not a threshold file"), ("{", "is not valid JSON"), ("[1]", "not a threshold file")):
+    for text, message in (
+        ("{}", "is not a threshold file"),
+        ("{", "is not valid JSON"),
+        ("[1]", "not a threshold file"),
+    ):
         (tmp_path / "t.json").write_text(text)
         with pytest.raises(OpenSetError, match=message):
             Threshold.read(tmp_path / "t.json")

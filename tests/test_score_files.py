@@ -74,7 +74,9 @@ def test_logits_become_scores(tmp_path):
     expected = Scores.from_logits(labels, logits, score="msp")
     np.savez(tmp_path / "ours.npz", labels=labels, logits=logits)
     np.savez(tmp_path / "theirs.npz", gt=labels, logits=logits, scores=softmax32(logits), features=logits)
-    pl.DataFrame({"label": labels, **{f"logit_{i}": logits[:, i] for i in range(3)}}).write_parquet(tmp_path / "l.parquet")
+    pl.DataFrame({"label": labels, **{f"logit_{i}": logits[:, i] for i in range(3)}}).write_parquet(
+        tmp_path / "l.parquet"
+    )
     for name in ("ours.npz", "theirs.npz", "l.parquet"):
         found = Scores.read(tmp_path / name, score="msp")
         np.testing.assert_allclose(found.unknown_score, expected.unknown_score)
@@ -113,7 +115,10 @@ def test_more_than_ten_columns_stay_in_order(tmp_path):
         ("label,prediction\n0,0\n", "there is no column unknown_score. Needed are label, prediction and unknown_score"),
         ("label,unknown_score\n0,0.1\n", "there is no column 'prediction'"),
         ("prediction,unknown_score\n0,0.1\n", "there is no column 'label'"),
-        ("label,prediction,unknown_score\n0,0,0.1\n-2,0,high\n", "unknown_score is 'high' in line 3; it must be a number"),
+        (
+            "label,prediction,unknown_score\n0,0,0.1\n-2,0,high\n",
+            "unknown_score is 'high' in line 3; it must be a number",
+        ),
         ("label,prediction,unknown_score\n0,0,0.1\n-2,0,\n", "unknown_score is missing in line 3"),
         ("label,prediction,unknown_score\n0,0,0.1\n-2,0,nan\n", "unknown_score is nan in line 3"),
         ("label,prediction,unknown_score\n0,0,inf\n-2,0,1\n", "unknown_score is inf in line 2"),
@@ -203,5 +208,11 @@ def test_meta_that_is_not_ours_does_no_harm(tmp_path):
     table.write_parquet(tmp_path / "b.parquet", metadata={"openset": "{"})
     with pytest.raises(OpenSetError, match="its 'openset' entry is not valid JSON"):
         Scores.read(tmp_path / "b.parquet")
-    np.savez(tmp_path / "c.npz", labels=[0, -2], predictions=[0, 0], unknown_score=[0.1, 0.2], openset=np.array(json.dumps({})))
+    np.savez(
+        tmp_path / "c.npz",
+        labels=[0, -2],
+        predictions=[0, 0],
+        unknown_score=[0.1, 0.2],
+        openset=np.array(json.dumps({})),
+    )
     assert len(Scores.read(tmp_path / "c.npz")) == 2

@@ -20,7 +20,12 @@ def test_k_is_taken_from_probabilities_then_names_then_labels():
 
 
 def test_scores_are_kept_in_the_callers_precision():
-    for dtype, kept in ((np.float16, np.float32), (np.float32, np.float32), (np.float64, np.float64), (int, np.float64)):
+    for dtype, kept in (
+        (np.float16, np.float32),
+        (np.float32, np.float32),
+        (np.float64, np.float64),
+        (int, np.float64),
+    ):
         assert Scores([0, -2], [0, 0], np.array([1, 2], dtype=dtype)).unknown_score.dtype == kept
 
 

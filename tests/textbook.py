@@ -36,7 +36,9 @@ def balanced_open_auc(labels, predictions, score, n_classes, ties="half"):
         if not any(labels[i] == known for i in rows):
             values.append(0.0)
             continue
-        values.append(pair_mean([labels[i] for i in rows], [predictions[i] for i in rows], [score[i] for i in rows], ties))
+        values.append(
+            pair_mean([labels[i] for i in rows], [predictions[i] for i in rows], [score[i] for i in rows], ties)
+        )
     return sum(values) / n_classes
 
 

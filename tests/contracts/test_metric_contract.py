@@ -89,7 +89,10 @@ def test_the_documentation_says_what_it_means_and_shows_an_example(name):
 @pytest.mark.parametrize(("name", "params"), OVER_SCORES)
 def test_only_knowns_and_only_unknowns_are_errors_that_count(name, params):
     labels, predictions, score = random_dataset(50)
-    for only, found in ((np.zeros(50, int), "Found 50 known samples and 0"), (np.full(50, -2), "Found 0 known samples")):
+    for only, found in (
+        (np.zeros(50, int), "Found 50 known samples and 0"),
+        (np.full(50, -2), "Found 0 known samples"),
+    ):
         with pytest.raises(OpenSetError, match=found):
             value(name, params, (only, predictions, score))
 

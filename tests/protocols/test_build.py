@@ -145,6 +145,16 @@ def test_several_unknown_data_sets_are_groups_and_are_brought_to_one_shape(tmp_p
     assert (mixed == everything[[67, 0, 5]]).all()
 
 
+def test_two_folders_may_end_in_the_same_word(tmp_path):
+    write_photos(tmp_path / "mine" / "birds" / "owl", 6)
+    write_photos(tmp_path / "yours" / "birds" / "jay", 6)
+    write_photos(tmp_path / "yours" / "birds" / "owl", 6)
+    text = "data: mine/birds\nknown: [owl]\nunknown: {data: yours/birds, classes: [jay]}\n"
+    protocol = load(write_yaml(tmp_path, text))
+    assert protocol.test.ids[-1] == "yours/birds/jay/IMG_5.jpg"
+    assert "mine/birds/owl/IMG_0.jpg" in {name for part in protocol.parts.values() for name in part.ids}
+
+
 def test_random_splits(photos):
     path = write_yaml(photos, "data: unknown\nrandom: {known: 1, splits: 3, seed: 4}\ntest: 0.3\nvalidation: 0.5\n")
     first = load(path, split=0)
