@@ -106,4 +106,4 @@ def test_a_cache_that_cannot_be_written_is_named(tmp_path, monkeypatch):
 
 def test_an_unknown_choice_for_corrupt_images_is_refused():
     with pytest.raises(OpenSetError, match="Did you mean 'skip'"):
-        open_cells([*cells(2), b"no"], "skipp")
+        open_cells([*cells(2), b"no"], "skips")

@@ -39,14 +39,14 @@ def test_random_roles():
     [
         ({"known": ["owl"]}, "the field 'data' is missing"),
         ({"data": "photos"}, "say which classes are known or which are unknown"),
-        ({"data": "photos", "knwon": ["owl"]}, r"there is no field 'knwon'\. Did you mean 'known'"),
+        ({"data": "photos", "knowns": ["owl"]}, r"there is no field 'knowns'\. Did you mean 'known'"),
         ({"data": "photos", "known": "owl"}, "'known' must be a list of class names, got 'owl'"),
         ({"data": "photos", "known": []}, "'known' must be a list of class names"),
         ({"data": "photos", "known": ["owl", False]}, "holds False, which is no class name. Put it in quotes"),
         ({"data": "photos", "known": ["owl"], "unknown": {}}, "'unknown' has no groups"),
         ({"data": "photos", "known": ["owl"], "unknown": {"far": {"classes": ["a"]}}}, "needs a list of classes, or"),
         (
-            {"data": "photos", "known": ["owl"], "unknown": {"far": {"data": "x", "clases": []}}},
+            {"data": "photos", "known": ["owl"], "unknown": {"far": {"data": "x", "class": []}}},
             "Did you mean 'classes'",
         ),
         (
