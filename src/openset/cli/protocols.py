@@ -1,0 +1,189 @@
+"""`openset protocols`: who is known, negative and unknown, on which data; and lists for other programs."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from openset.cli._console import JsonOption, console, table
+
+app = typer.Typer(
+    help="Known, negative and unknown classes: list, show and export the shipped protocols or your own.",
+    no_args_is_help=True,
+    rich_markup_mode="rich",
+)
+
+DataRoot = Annotated[
+    Path | None,
+    typer.Option(help="Folder of local data sets, such as DIR/cifar10/train.parquet. Default: OPENSET_DATA."),
+]
+Name = Annotated[
+    str,
+    typer.Argument(metavar="NAME", help="A protocol, a YAML file, or a folder with known/ and unknown/ inside."),
+]
+Split = Annotated[int, typer.Option(help="Which of the protocol's splits.")]
+Lists = Annotated[Path | None, typer.Option(help="Take the samples from the CSV lists in this folder instead.")]
+SkipCorrupt = Annotated[bool, typer.Option("--skip-corrupt", help="Leave out images that cannot be decoded.")]
+
+
+@app.command("list")
+def list_command(data_root: DataRoot = None, json: JsonOption = None) -> None:
+    """The shipped protocols, and whether their data is on this machine.
+
+    Example: openset protocols list --data-root ~/data
+    """
+    from openset.protocols import overview
+
+    rows = overview.rows(data_root)
+    _write_json(json, {"protocols": rows})
+    made = table("protocol", "known", "negative", "unknown", "splits", "data", "here")
+    made.padding = (0, 1, 0, 0)  # it fits into 80 columns
+    for column in made.columns:
+        column.no_wrap = column.header != "here"
+        column.justify = "left" if column.header in {"protocol", "data", "here"} else "right"
+    for row in rows:
+        numbers = [str(row[key]) if row[key] else "-" for key in ("known", "negative", "unknown", "splits")]
+        made.add_row(row["name"], *numbers, ", ".join(row["data"]), _here(row))
+    console().print(made)
+    typer.echo("Your own: openset protocols show FILE.yaml, or a folder with known/ and unknown/ inside.")
+
+
+@app.command()
+def show(
+    name: Name,
+    split: Split = 0,
+    data_root: DataRoot = None,
+    lists: Lists = None,
+    figure: Annotated[Path | None, typer.Option(help="Write a contact sheet of samples, such as sheet.png.")] = None,
+    skip_corrupt: SkipCorrupt = False,
+    json: JsonOption = None,
+) -> None:
+    """The classes, numbers of samples and fingerprint of one protocol.
+
+    Example: openset protocols show cifar10 --split 2 --figure sheet.png
+    """
+    from openset.protocols import PROTOCOLS, find, overview
+
+    content: dict[str, Any]
+    shipped = name in PROTOCOLS
+    missing = overview.missing_data(PROTOCOLS[name], data_root) if shipped and lists is None else []
+    if missing and figure is None:  # showing a list is no reason to download anything
+        content = {**overview.outline(PROTOCOLS[name], split, data_root), "missing": missing}
+    else:
+        protocol = _load(name, split, data_root, lists, skip_corrupt)
+        content = {
+            **overview.outline_of(protocol, find(name) if _has_definition(name) else None),
+            "missing": [],
+        }
+        if figure is not None:
+            from openset.protocols.sheet import contact_sheet
+
+            contact_sheet(protocol, figure)
+    _write_json(json, content)
+    _print(content)
+    if figure is not None:
+        typer.echo(f"Contact sheet: {figure}")
+
+
+@app.command()
+def export(
+    name: Name,
+    out: Annotated[Path, typer.Option(help="Folder for train.csv, val.csv, test.csv and protocol.json.")],
+    split: Split = 0,
+    data_root: DataRoot = None,
+    lists: Lists = None,
+    images: Annotated[bool, typer.Option("--images", help="Write images that are not files as PNG, too.")] = False,
+    skip_corrupt: SkipCorrupt = False,
+    json: JsonOption = None,
+) -> None:
+    """CSV lists `path,label` for other programs: labels from 0 up, -1 negative, -2 unknown.
+
+    Example: openset protocols export imagenet-p1 --data-root ~/data --out lists/p1
+    """
+    from openset.protocols.export import export as write_lists
+
+    protocol = _load(name, split, data_root, lists, skip_corrupt)
+    content = write_lists(protocol, out, images=images)
+    _write_json(json, content)
+    for part, counts in content["samples"].items():
+        known, negative, unknown = counts.values()
+        typer.echo(f"{out / f'{part}.csv'}: {known} known, {negative} negative, {unknown} unknown")
+    if content["paths"] == "files":
+        typer.echo(f"Paths are relative to {content['root']}; fingerprint {protocol.fingerprint}.")
+    else:
+        typer.echo(f"Samples are named data set/part/row; add --images for files. Fingerprint {protocol.fingerprint}.")
+    for note in protocol.notes:
+        typer.echo(f"Note: {note}")
+
+
+def _has_definition(name: str) -> bool:
+    """A folder of CSV lists is a protocol without one."""
+    from openset.protocols import PROTOCOLS
+    from openset.protocols.from_lists import find_lists
+
+    return name in PROTOCOLS or not (Path(name).is_dir() and find_lists(Path(name)))
+
+
+def _load(name: str, split: int, data_root: Path | None, lists: Path | None, skip_corrupt: bool) -> Any:
+    import warnings
+
+    from openset.errors import OpenSetWarning
+    from openset.protocols import load
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", OpenSetWarning)  # the notes say the same
+        on_corrupt = "skip" if skip_corrupt else "stop"
+        return load(name, split=split, data_root=data_root, lists=lists, on_corrupt=on_corrupt)
+
+
+def _write_json(path: Path | None, content: dict[str, Any]) -> None:
+    from openset.files import write_json
+
+    if path is not None:
+        write_json(path, {"schema": 1, **content})
+
+
+def _here(row: dict[str, Any]) -> str:
+    """Yes or no; where only some of the data is missing, which."""
+    if row["here"]:
+        return "[green]yes[/green]"
+    return "no" if row["missing"] == row["data"] else f"no: {', '.join(row['missing'])}"
+
+
+def _print(content: dict[str, Any]) -> None:
+    from rich.markup import escape
+
+    out = console()
+    of = f", split {content['split']} of {content['splits']}" if content["splits"] > 1 else ""
+    title = f": {escape(content['title'])}" if content["title"] != content["name"] else ""
+    out.print(f"[bold]{escape(content['name'])}[/]{of}{title}")
+    if content["paper"]:
+        out.print(f"Paper: {escape(content['paper'])}")
+    grouped = {name: group for group, names in content["groups"].items() for name in names}
+    for role, names in content["classes"].items():
+        if names:
+            out.print(f"\n[bold]{role}[/] ({len(names)})")
+            by_group: dict[str, list[str]] = {}
+            for name in names:
+                by_group.setdefault(grouped.get(name, "") if role != "known" else "", []).append(name)
+            for group, members in by_group.items():
+                words = ", ".join(content["titles"].get(name, name) for name in members)
+                out.print(f"  [italic]{escape(group)}[/]: {escape(words)}" if group else f"  {escape(words)}")
+    if content["superclasses"]:
+        made = table("superclass", "known", "negative", "unknown")
+        for name, counts in content["superclasses"].items():
+            made.add_row(name, *(str(count) if count else "-" for count in counts.values()))
+        out.print(made)
+    if content["samples"]:
+        made = table("samples", "known", "negative", "unknown")
+        for part, counts in content["samples"].items():
+            made.add_row(part, *(f"{count:,}" if count else "-" for count in counts.values()))
+        out.print(made)
+    if content["missing"]:
+        published = " The numbers of samples are those of the paper." if content["samples"] else ""
+        out.print(f"Data not on this machine: {', '.join(content['missing'])}.{published}")
+        out.print(f"Fingerprint of the class lists: {content['lists_fingerprint']}")
+    else:
+        out.print(f"Fingerprint: {content['fingerprint']}")
+    for note in content["notes"]:
+        out.print(f"Note: {escape(note)}")

@@ -1,0 +1,8 @@
+"""The data door: embedded digits, data sets by hub name, local Parquet, image folders, CSV lists, feature vectors."""
+
+from openset.data.catalog import CATALOG, Card
+from openset.data.dataset import Dataset
+from openset.data.door import open_dataset, parts_here, splits_of
+from openset.data.place import data_root
+
+__all__ = ["CATALOG", "Card", "Dataset", "data_root", "open_dataset", "parts_here", "splits_of"]

@@ -1,0 +1,236 @@
+"""Image files in folders: a folder per class, ILSVRC and TinyImageNet with their flat validation, CUB."""
+
+import hashlib
+import os
+import re
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from openset.data.arrays import NotSmallError, stored
+from openset.data.catalog import Card
+from openset.data.checks import without_bad
+from openset.data.dataset import Dataset, skipped_note
+from openset.data.images import SUFFIXES, ImageFiles
+from openset.errors import OpenSetError, did_you_mean
+
+_WRAPPERS = ("ILSVRC", "Data/CLS-LOC", "tiny-imagenet-200", "CUB_200_2011")
+
+
+@dataclass(frozen=True)
+class Listing:
+    """Image files with their classes, before anything is decoded."""
+
+    root: Path
+    names: tuple[str, ...]
+    sizes: tuple[int, ...]
+    labels: NDArray[np.int64]
+    class_names: tuple[str, ...]
+    notes: tuple[str, ...] = ()
+
+
+def unwrap(folder: Path) -> Path:
+    """The folder below the wrappers that the original archives bring along."""
+    inner = next((folder / name for name in _WRAPPERS if (folder / name).is_dir()), None)
+    return folder if inner is None else unwrap(inner)
+
+
+def subfolders(folder: Path) -> list[str]:
+    """Names of the folders inside, hidden ones left out, sorted."""
+    return sorted(entry.name for entry in os.scandir(folder) if entry.is_dir() and not entry.name.startswith("."))
+
+
+def list_class_folders(
+    root: Path, part: str, class_names: Sequence[str] | None, *, classes: Collection[str] | None = None
+) -> Listing:
+    """The images of `root/part`, one folder per class; images without class folders form one class.
+
+    `class_names` fixes the ids, otherwise the sorted folder names do. Only `classes` are looked at, if given.
+    """
+    folder = root / part
+    found = subfolders(folder)
+    if not found:
+        return _one_class(root, part, class_names)
+    names = tuple(class_names) if class_names is not None else tuple(found)
+    strange = next((name for name in found if name not in set(names)), None)
+    if strange is not None:
+        raise OpenSetError(f"{folder / strange} is not one of its classes. {did_you_mean(strange, names)}")
+    files: list[tuple[str, int]] = []
+    labels: list[int] = []
+    others: list[str] = []
+    present = set(found)
+    for label, name in enumerate(names):
+        if name not in present or (classes is not None and name not in classes):
+            continue
+        inside, left = _images_below(root, f"{part}/{name}".lstrip("/"))
+        if not inside:
+            raise OpenSetError(_no_images(folder / name, left))
+        files += inside
+        labels += [label] * len(inside)
+        others += left
+    loose = [entry.name for entry in os.scandir(folder) if entry.is_file() and _is_image(entry.name)]
+    notes = _left_out(others) + (
+        (f"{len(loose)} images in {folder} lie outside the class folders and were left out.",) if loose else ()
+    )
+    return _listing(root, files, labels, names, notes)
+
+
+def list_flat(root: Path, part: str, class_names: Sequence[str], *, outer: Path) -> Listing:
+    """A folder of images without class folders, whose classes are told by a list that came with the archive."""
+    folder = root / part
+    classes = _flat_classes(root, folder, outer)
+    if classes is None:
+        raise OpenSetError(
+            f"{folder} has no class folders, and no list tells the classes of its images: "
+            f"sort them into one folder per class, or put LOC_val_solution.csv into {outer}."
+        )
+    position = {name: label for label, name in enumerate(class_names)}
+    images, _ = _images_below(root, part)
+    stranger = next((name for name, _ in images if classes.get(Path(name).stem) not in position), None)
+    if stranger is not None:
+        raise OpenSetError(f"{root / stranger} is in no list of the validation images' classes.")
+    if not images:
+        raise OpenSetError(f"{folder} has no images: put JPEG or PNG files there or remove the folder.")
+    return _listing(root, images, [position[classes[Path(name).stem]] for name, _ in images], tuple(class_names), ())
+
+
+def list_cub(root: Path, part: str, class_names: Sequence[str]) -> Listing:
+    """CUB's own layout: images.txt, image_class_labels.txt and train_test_split.txt beside images/."""
+    names, labels, training = (
+        dict(line.split() for line in (root / file).read_text(encoding="utf-8").splitlines() if line.strip())
+        for file in ("images.txt", "image_class_labels.txt", "train_test_split.txt")
+    )
+    wanted = "1" if part == "train" else "0"
+    chosen = [key for key in names if training.get(key) == wanted]
+    files = [(f"images/{names[key]}", 0) for key in chosen]
+    missing = next((name for name, _ in files if not (root / name).is_file()), None)
+    if missing is not None:
+        raise OpenSetError(f"{root / 'images.txt'} lists {missing}, which is not there.")
+    return _listing(root, files, [int(labels[key]) - 1 for key in chosen], tuple(class_names), ())
+
+
+def open_listing(listing: Listing, name: str, split: str, *, card: Card | None, on_corrupt: str) -> Dataset:
+    """Small images of one size as an array; everything else decoded when it is needed."""
+    encoded = ImageFiles(listing.root, listing.names, upright=card is None)
+    digest = hashlib.sha256(
+        "\n".join(f"{file}|{size}" for file, size in zip(listing.names, listing.sizes, strict=True)).encode()
+    )
+    digest.update(listing.labels.tobytes())
+    key = [listing.root.resolve(), split, digest.hexdigest(), _newest(encoded) if card is None else ""]
+    what = str(listing.root)
+    rows = np.arange(len(encoded))
+    skipped: tuple[str, ...] = ()
+    images = None
+    if card is None or not card.large:
+        try:
+            found = stored(
+                key, lambda: (encoded, listing.labels, listing.class_names), on_corrupt=on_corrupt, what=what
+            )
+            images, rows, skipped = found.images, found.rows, found.skipped
+        except NotSmallError:
+            pass
+    if images is None:
+        rows, skipped = without_bad(encoded, key, on_corrupt, what)
+    names = tuple(listing.names[row] for row in rows) if skipped else listing.names
+    return Dataset(
+        name=name,
+        split=split,
+        labels=listing.labels[rows],
+        class_names=listing.class_names,
+        ids=np.array([f"{name}/{file}" for file in names], dtype=np.str_),
+        fingerprint=digest.hexdigest()[:16],
+        images=images,
+        encoded=ImageFiles(listing.root, names, upright=card is None),
+        titles=card.titles if card else {},
+        notes=listing.notes + skipped_note(skipped, len(rows)),
+    )
+
+
+def _listing(
+    root: Path,
+    files: Sequence[tuple[str, int]],
+    labels: Sequence[int],
+    class_names: tuple[str, ...],
+    notes: tuple[str, ...],
+) -> Listing:
+    names, sizes = tuple(name for name, _ in files), tuple(size for _, size in files)
+    return Listing(root, names, sizes, np.array(labels, dtype=np.int64), class_names, notes)
+
+
+def _one_class(root: Path, part: str, class_names: Sequence[str] | None) -> Listing:
+    folder = root / part
+    files, others = _images_below(root, part)
+    if not files:
+        raise OpenSetError(_no_images(folder, others))
+    if class_names is not None and folder.name not in class_names:
+        raise OpenSetError(f"{folder} has images but no class folders: sort them into one folder per class.")
+    return _listing(root, files, [0] * len(files), (folder.name,), _left_out(others))
+
+
+def _images_below(root: Path, part: str) -> tuple[list[tuple[str, int]], list[str]]:
+    """Image files below `root/part` as (path from root, size), sorted, and the other files."""
+    images: list[tuple[str, int]] = []
+    others: list[str] = []
+    waiting = [part]
+    while waiting:
+        relative = waiting.pop()
+        for entry in os.scandir(root / relative):
+            path = f"{relative}/{entry.name}".lstrip("/")
+            if entry.name.startswith("."):
+                continue
+            if entry.is_dir():
+                waiting.append(path)
+            elif _is_image(entry.name):
+                images.append((path, entry.stat().st_size))
+            else:
+                others.append(path)
+    return sorted(images), sorted(others)
+
+
+def _is_image(name: str) -> bool:
+    return os.path.splitext(name)[1].lower() in SUFFIXES and not name.startswith(".")  # noqa: PTH122  # fast for a million
+
+
+def _no_images(folder: Path, others: Sequence[str]) -> str:
+    kinds = sorted({Path(name).suffix.lower() or "nameless" for name in others})
+    found = f", only {len(others)} files of the kind {', '.join(kinds)}" if others else ""
+    return f"{folder} has no images{found}: put JPEG or PNG files there or remove the folder."
+
+
+def _left_out(others: Sequence[str]) -> tuple[str, ...]:
+    strange = [
+        name for name in others if Path(name).suffix.lower() not in {".txt", ".xml", ".json", ".csv", ".db", ".md"}
+    ]
+    if not strange:
+        return ()
+    return (f"{len(strange)} files that are not images in a known format were left out, such as {strange[0]}.",)
+
+
+def _flat_classes(root: Path, folder: Path, outer: Path) -> dict[str, str] | None:
+    """Class of each validation image by file stem, from whichever list the archive brought along."""
+    kaggle = next(
+        (path / "LOC_val_solution.csv" for path in (outer, root) if (path / "LOC_val_solution.csv").is_file()),
+        None,
+    )
+    if kaggle is not None:
+        lines = kaggle.read_text(encoding="utf-8").splitlines()[1:]
+        return {line.split(",")[0]: line.split(",")[1].split()[0] for line in lines if "," in line}
+    tiny = folder / "val_annotations.txt"
+    if tiny.is_file():
+        rows = (line.split("\t") for line in tiny.read_text(encoding="utf-8").splitlines() if "\t" in line)
+        return {Path(row[0]).stem: row[1] for row in rows}
+    boxes = root.parent.parent / "Annotations" / "CLS-LOC" / "val"
+    if boxes.is_dir():  # only one word per file is wanted, so no XML is parsed
+        found = (
+            (path.stem, re.search(r"<name>\s*(n\d{8})\s*</name>", path.read_text())) for path in boxes.glob("*.xml")
+        )
+        return {stem: match.group(1) for stem, match in found if match is not None}
+    return None
+
+
+def _newest(encoded: ImageFiles) -> int:
+    """When a user's own photographs last changed; published data does not."""
+    return max((encoded.root / name).stat().st_mtime_ns for name in encoded.names)

@@ -1,0 +1,136 @@
+"""Decoding images and bringing them to one shape. Pictures are data of strangers: a bad one is named, never fatal."""
+
+import io
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from openset.errors import OpenSetError
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+Pixels = NDArray[np.uint8]
+Shape = tuple[int, int, int]
+SUFFIXES = frozenset({".jpg", ".jpeg", ".png", ".bmp", ".gif", ".webp", ".tif", ".tiff", ".ppm", ".pgm"})
+
+
+class BadImageError(OpenSetError):
+    """One image that cannot be decoded."""
+
+
+class Encoded(Protocol):
+    """Images in their compressed form, decoded one at a time."""
+
+    def __len__(self) -> int: ...
+
+    def load(self, row: int) -> "Image":
+        """The decoded image; a `BadImageError` that names it if that fails."""
+
+    def place(self, row: int) -> str:
+        """How to name the image in a message."""
+
+
+@dataclass(frozen=True)
+class ImageFiles:
+    """Image files below one folder."""
+
+    root: Path
+    names: tuple[str, ...]
+    """Paths relative to `root`, with forward slashes."""
+    upright: bool = True
+    """Turn photographs as the camera noted; off for published data, whose users do not."""
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def load(self, row: int) -> "Image":
+        """Decode one file."""
+        return decode(self.root / self.names[row], self.place(row), upright=self.upright)
+
+    def place(self, row: int) -> str:
+        """The path of the file."""
+        return str(self.root / self.names[row])
+
+
+@dataclass(frozen=True)
+class ImageCells:
+    """Image bytes in the rows of a table: a polars series or a column of a Hugging Face data set."""
+
+    cells: Any
+    table: str
+    transposed: bool = False
+    rows: NDArray[np.int64] | None = None
+    """The rows to use; None means all."""
+
+    def __len__(self) -> int:
+        return len(self.cells) if self.rows is None else len(self.rows)
+
+    def load(self, row: int) -> "Image":
+        """Decode the bytes of one row; a path beside them is ignored, since it could lead anywhere."""
+        cell = self.cells[self._cell(row)]
+        content = cell.get("bytes") if isinstance(cell, dict) else cell
+        if not isinstance(content, bytes):
+            raise BadImageError(f"{self.place(row)} holds no image bytes")
+        image = decode(io.BytesIO(content), self.place(row))
+        return _transposed(image) if self.transposed else image
+
+    def place(self, row: int) -> str:
+        """The table and the row."""
+        return f"{self.table}, row {self._cell(row)}"
+
+    def _cell(self, row: int) -> int:
+        return row if self.rows is None else int(self.rows[row])
+
+
+def decode(source: Path | io.BytesIO, place: str, *, upright: bool = False) -> "Image":
+    """An image in mode L (grey) or RGB, fully read."""
+    from PIL import Image, ImageOps
+
+    try:
+        with Image.open(source) as opened:
+            opened.load()
+            turned = ImageOps.exif_transpose(opened) if upright else opened
+            return turned.convert("L" if turned.mode in {"1", "L"} else "RGB")
+    except FileNotFoundError as error:
+        raise BadImageError(f"{place} is missing") from error
+    except (OSError, ValueError, SyntaxError, EOFError, Image.DecompressionBombError) as error:
+        raise BadImageError(f"{place} cannot be decoded ({_first_words(error)})") from error
+
+
+def _transposed(image: "Image") -> "Image":
+    from PIL.Image import Transpose
+
+    return image.transpose(Transpose.TRANSPOSE)
+
+
+def _first_words(error: BaseException) -> str:
+    if "cannot identify" in str(error):
+        return "not an image"
+    return str(error).splitlines()[0][:80].rstrip(".") if str(error) else type(error).__name__
+
+
+def fitted(image: "Image", shape: Shape) -> Pixels:
+    """The image as an array of `shape`: resized to cover it, its middle cut out, grey repeated or colours averaged."""
+    from PIL import ImageOps
+
+    height, width, channels = shape
+    toned = image.convert("L" if channels == 1 else "RGB")
+    if toned.size != (width, height):
+        toned = ImageOps.fit(toned, (width, height))
+    return np.asarray(toned).reshape(shape)
+
+
+def refitted(pixels: Pixels, shape: Shape) -> Pixels:
+    """A batch N x H x W x C brought to another shape, image by image."""
+    from PIL import Image
+
+    if pixels.shape[1:] == shape:
+        return pixels
+    squeezed = pixels[..., 0] if pixels.shape[-1] == 1 else pixels
+    if not len(squeezed):
+        return np.empty((0, *shape), dtype=np.uint8)
+    return np.stack([fitted(Image.fromarray(one), shape) for one in squeezed])

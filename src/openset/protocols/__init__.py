@@ -1,0 +1,42 @@
+"""Protocols: which classes are known, negative and unknown, and the data to train, validate and test on."""
+
+from pathlib import Path
+
+from openset.protocols.build import build
+from openset.protocols.definition import Definition
+from openset.protocols.finding import PROTOCOLS, find
+from openset.protocols.from_lists import build_from_lists, find_lists
+from openset.protocols.parts import Part, Protocol
+
+__all__ = ["PROTOCOLS", "Definition", "Part", "Protocol", "find", "load"]
+
+
+def load(
+    name: str | Path,
+    *,
+    split: int = 0,
+    data_root: str | Path | None = None,
+    lists: str | Path | None = None,
+    on_corrupt: str = "stop",
+) -> Protocol:
+    """Open a protocol with its data, checked: groups disjoint, every class has samples, no part overlaps another.
+
+    Args:
+        name: a shipped protocol (`digits`, `cifar10`, `imagenet-p1`, ...; see `PROTOCOLS`), a YAML file, a folder with
+            `known/`, `unknown/` and perhaps `negative/` inside, or a folder with `train.csv`, `val.csv`, `test.csv`.
+        split: which of the protocol's splits.
+        data_root: folder of local data sets, `<data_root>/cifar10/train.parquet`; else `OPENSET_DATA`, else the hub.
+        lists: a folder of CSV lists to take the samples from instead, such as the ImageNet authors' `p1_train.csv`.
+        on_corrupt: `stop` at images that cannot be decoded, or `skip` them; skipped ones are counted in the notes.
+
+    >>> protocol = load("digits", split=0)
+    >>> protocol.class_names, protocol.negative_classes, protocol.unknown_classes
+    (('2', '4', '5', '9', '8', '3'), ('0', '1'), ('6', '7'))
+    >>> protocol.train.array([0, 1]).shape, sorted(set(protocol.train.labels.tolist()))
+    ((2, 8, 8, 1), [-1, 0, 1, 2, 3, 4, 5])
+    """
+    if lists is not None:
+        return build_from_lists(Path(lists), find(name), root=data_root, on_corrupt=on_corrupt)
+    if not (isinstance(name, str) and name in PROTOCOLS) and Path(name).is_dir() and find_lists(Path(name)):
+        return build_from_lists(Path(name), None, root=data_root, on_corrupt=on_corrupt)
+    return build(find(name), split=split, data_root=data_root, on_corrupt=on_corrupt)

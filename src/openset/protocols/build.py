@@ -1,0 +1,247 @@
+"""From a definition and the data to a protocol that has checked itself."""
+
+import hashlib
+import json
+import warnings
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from openset.data import CATALOG, Dataset, data_root, open_dataset, splits_of
+from openset.data.place import inside
+from openset.errors import OpenSetError, OpenSetWarning
+from openset.protocols.classes import Cast, ClassLists, class_lists, same_known
+from openset.protocols.definition import Definition
+from openset.protocols.parts import Part, Protocol
+from openset.protocols.samples import OPEN, Samples, check_overlap, check_samples
+from openset.protocols.sharing import held_out_as_published, held_out_by_hash
+
+
+class Opened:
+    """The data a protocol uses, each part opened once."""
+
+    def __init__(self, definition: Definition, root: str | Path | None, on_corrupt: str) -> None:
+        self.definition, self.root, self.on_corrupt = definition, root, on_corrupt
+        self.sources: list[Dataset] = []
+        self.wanted: dict[str, set[str]] = {}
+        self._number: dict[tuple[str, str], int] = {}
+
+    def place(self, data: str) -> str | Path:
+        """A name of the catalogue, or a path beside the definition or below the data root."""
+        if data in CATALOG:
+            return data
+        folders = [self.definition.folder or Path(), data_root(self.root)]
+        for folder in folders:
+            path = inside(folder, data, self.definition.name)
+            if path.exists():
+                return path
+        raise OpenSetError(
+            f"{self.definition.name}: there is no data '{data}', neither a known name nor in "
+            + " or ".join(str(folder) for folder in folders)
+            + "; paths are relative to the protocol's own folder or to --data-root."
+        )
+
+    def class_names(self, data: str) -> tuple[str, ...]:
+        """The classes of a data set; those of the catalogue are known without the data."""
+        if data in CATALOG:
+            return CATALOG[data].class_names
+        return self.sources[self.number(data, self.splits(data)[0])].class_names
+
+    def splits(self, data: str) -> tuple[str, ...]:
+        """The parts a data set has."""
+        return splits_of(self.place(data), root=self.root)
+
+    def number(self, data: str, split: str) -> int:
+        """Position in `sources` of one part of a data set."""
+        if (data, split) not in self._number:
+            found = open_dataset(
+                self.place(data),
+                split,
+                root=self.root,
+                on_corrupt=self.on_corrupt,
+                classes=self.wanted.get(data),
+                name=Path(data).with_suffix("").as_posix(),  # two folders may end in the same word
+            )
+            if found.labels.min() < 0:
+                raise OpenSetError(
+                    f"{data} holds labels -1 or -2, so it is a list for a whole protocol: "
+                    "put train.csv, val.csv and test.csv into one folder and give that folder."
+                )
+            self._number[data, split] = len(self.sources)
+            self.sources.append(found)
+        return self._number[data, split]
+
+    def samples(self, cast: Cast, split: str) -> Samples:
+        """All samples of the cast's classes in one part."""
+        number = self.number(cast.data, split)
+        data = self.sources[number]
+        position = {name: place for place, name in enumerate(data.class_names)}
+        ids = [position.get(name, -1) for name in cast.classes]
+        label_of = np.full(len(data.class_names) + 1, -1, dtype=np.int64)
+        label_of[ids] = np.arange(len(ids))
+        label_of[-1] = -1
+        rows = np.flatnonzero(label_of[data.labels] >= 0)
+        place = label_of[data.labels[rows]]
+        return Samples(
+            source=np.full(len(rows), number, dtype=np.int64),
+            rows=rows,
+            labels=place if cast.role == "known" else np.full(len(rows), OPEN[cast.role], dtype=np.int64),
+            ids=data.ids[rows],
+            classes=np.array(cast.classes, dtype=np.str_)[place],
+            groups=np.full(len(rows), cast.group),
+        )
+
+
+def build(
+    definition: Definition, *, split: int = 0, data_root: str | Path | None = None, on_corrupt: str = "stop"
+) -> Protocol:
+    """Open the data, share it out, check it."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", OpenSetWarning)  # said once, below, for all parts
+        opened = Opened(definition, data_root, on_corrupt)
+        lists = class_lists(definition, split, opened.class_names)
+        for cast in lists:
+            opened.wanted.setdefault(cast.data, set()).update(cast.classes)
+        pool, val, test = _shared_out(definition, lists, opened)
+    if not len(val):
+        strata = np.char.add(np.char.add(pool.source.astype(np.str_), "/"), pool.classes)
+        if definition.validation_by == "train_test_split":
+            held = held_out_as_published(strata, definition.validation)
+        else:
+            held = held_out_by_hash(pool.ids, strata, definition.validation, "validation")
+        pool, val = pool.only(~held), pool.only(held)
+    parts = {"train": pool, "val": val, "test": test}
+    check_samples(definition.name, lists, parts)
+    check_overlap(definition.name, parts)
+    data_notes = [f"{data.name}: {note}" for data in opened.sources for note in data.notes]
+    for note in dict.fromkeys(data_notes):
+        warnings.warn(note, OpenSetWarning, stacklevel=3)
+    return assemble(
+        name=definition.name,
+        title=definition.title,
+        split=split,
+        lists=lists,
+        sources=opened.sources,
+        parts=parts,
+        notes=(*definition_notes(definition), *_shape_notes(opened.sources), *dict.fromkeys(data_notes)),
+    )
+
+
+def definition_notes(definition: Definition) -> list[str]:
+    """What the user should know about the lists themselves."""
+    pairs = same_known(definition)
+    if not pairs:
+        return list(definition.notes)
+    same = ", ".join(f"{a} = {b}" for a, b in pairs)
+    return [
+        *definition.notes,
+        f"The published splits are kept as they are: splits {same} have the same known classes.",
+    ]
+
+
+def assemble(
+    *,
+    name: str,
+    title: str,
+    split: int,
+    lists: ClassLists,
+    sources: Sequence[Dataset],
+    parts: dict[str, Samples],
+    notes: Sequence[str],
+) -> Protocol:
+    """Put the pieces together; the fingerprint covers lists, split, data and the share-out."""
+    kinds = {data.kind == "features" for data in sources}
+    if len(kinds) > 1:
+        raise OpenSetError(f"{name}: feature vectors and images cannot be mixed in one protocol.")
+    dimensions = {data.shape for data in sources if data.kind == "features"}
+    if len(dimensions) > 1:
+        found = " and ".join(str(shape[0]) for shape in sorted(dimensions) if shape)  # type: ignore[type-var]
+        raise OpenSetError(f"{name}: the feature vectors differ in length ({found}).")
+    grouped = any(cast.group for cast in lists)
+    digest = hashlib.sha256()
+    digest.update(json.dumps([split, [(cast.role, cast.group, cast.classes) for cast in lists]]).encode())
+    digest.update(json.dumps([data.fingerprint for data in sources]).encode())
+    for samples in parts.values():
+        for column in (samples.source, samples.rows, samples.labels):
+            digest.update(column.tobytes())
+    titles = {key: words for data in sources for key, words in data.titles.items()}
+    return Protocol(
+        name=name,
+        title=title,
+        split=split,
+        class_names=lists.known.classes,
+        negative_classes=tuple(name for cast in lists.negative for name in cast.classes),
+        unknown_classes=tuple(name for cast in lists.unknown for name in cast.classes),
+        fingerprint=digest.hexdigest()[:16],
+        notes=tuple(notes),
+        titles=titles,
+        **{
+            key: Part(
+                labels=samples.labels,
+                ids=samples.ids,
+                open_classes=np.where(samples.labels < 0, samples.classes, ""),
+                groups=np.where(samples.labels < 0, samples.groups, "") if grouped else None,
+                sources=tuple(sources),
+                source=samples.source,
+                rows=samples.rows,
+                shape=sources[0].shape,
+            )
+            for key, samples in parts.items()
+        },
+    )
+
+
+def _shared_out(definition: Definition, lists: ClassLists, opened: Opened) -> tuple[Samples, Samples, Samples]:
+    """Samples to learn from, to validate on (perhaps none yet) and to test on."""
+    pool: list[Samples] = []
+    val: list[Samples] = []
+    test: list[Samples] = []
+    for cast in lists:
+        splits = opened.splits(cast.data)
+        learns = cast.role != "unknown"
+        if cast.halves_of:
+            first, second = _halves(opened.samples(cast, cast.halves_of))
+            pool += [first] if learns else []
+            test.append(second)
+        elif splits == ("all",):
+            every = opened.samples(cast, "all")
+            held = np.ones(len(every), dtype=np.bool_)
+            if learns:
+                held = held_out_by_hash(every.ids, every.classes, definition.test, "test")
+                pool.append(every.only(~held))
+            test.append(every.only(held))
+        else:
+            for needed in ("train", "test") if learns else ("test",):
+                if needed not in splits:
+                    raise OpenSetError(
+                        f"{definition.name}: {cast.data} has no part '{needed}' on this machine, which its {cast.role} "
+                        f"classes need; it has {', '.join(splits)}."
+                    )
+            test.append(opened.samples(cast, "test"))
+            if learns:
+                pool.append(opened.samples(cast, "train"))
+                val += [opened.samples(cast, "val")] if "val" in splits else []
+    return Samples.join(pool), Samples.join(val), Samples.join(test)
+
+
+def _halves(samples: Samples) -> tuple[Samples, Samples]:
+    first = np.zeros(len(samples), dtype=np.bool_)
+    for name in np.unique(samples.classes):
+        rows = np.flatnonzero(samples.classes == name)
+        first[rows[: len(rows) // 2]] = True
+    return samples.only(first), samples.only(~first)
+
+
+def _shape_notes(sources: Sequence[Dataset]) -> list[str]:
+    """Images of another size are brought to the shape of the known ones; the user should know."""
+    first = sources[0]
+    if first.kind == "features":
+        return []
+    others = dict.fromkeys(
+        f"Images of {data.name} ({'x'.join(map(str, data.shape)) if data.shape else 'various sizes'}) "
+        f"are brought to {'x'.join(map(str, first.shape))} like those of {first.name}."
+        for data in sources
+        if first.shape is not None and data.shape != first.shape
+    )
+    return list(others)

@@ -1,0 +1,68 @@
+"""Finding a protocol: shipped ones by name, a user's own by YAML file or by folder."""
+
+import json
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from openset.data.folders import subfolders
+from openset.errors import OpenSetError, did_you_mean
+from openset.files import existing
+from openset.protocols.definition import Definition, parse
+from openset.registry import Registry
+
+PROTOCOLS: Registry[Definition] = Registry("protocol")
+
+for _file in sorted(files("openset.protocols").joinpath("lists").iterdir(), key=lambda file: file.name):
+    if _file.name.endswith(".json"):
+        _name = _file.name.removesuffix(".json")
+        PROTOCOLS.add(_name, parse(json.loads(_file.read_text(encoding="utf-8")), name=_name, where=_name))
+
+
+def find(name: str | Path) -> Definition:
+    """The definition of a shipped protocol, of a YAML file, or of a folder with known/ and unknown/ inside."""
+    if isinstance(name, str) and name in PROTOCOLS:
+        return PROTOCOLS[name]
+    path = Path(name)
+    if path.is_dir():
+        return from_folder(path)
+    if path.suffix.lower() in {".yaml", ".yml", ".json"}:
+        return parse(_read(existing(path)), name=path.stem, where=str(path), folder=path.parent)
+    raise OpenSetError(f"There is no protocol, YAML file or folder '{name}'. {did_you_mean(str(name), PROTOCOLS)}")
+
+
+def from_folder(folder: Path) -> Definition:
+    """`known/<class>/`, `unknown/<class>/` and perhaps `negative/<class>/`; `unknown-far/` makes a group `far`.
+
+    Photos of unknowns and negatives may also lie directly in their folder, without classes.
+    """
+    content: dict[str, Any] = {"data": "known"}
+    for name in subfolders(folder):
+        role, _, group = name.partition("-")
+        if role in {"negative", "unknown"}:
+            content.setdefault(role, {})[group or role] = {"data": name}
+    if not (folder / "known").is_dir() or "unknown" not in content:
+        raise OpenSetError(
+            f"{folder} is no protocol: expected folders known/<class>/, unknown/ and perhaps negative/ inside, or the "
+            f"lists train.csv, val.csv and test.csv; found {', '.join(subfolders(folder)) or 'no folders'}."
+        )
+    for role in ("negative", "unknown"):
+        if list(content.get(role, {})) == [role]:  # one folder only: no groups
+            content[role] = content[role][role]
+    name = folder.resolve().name
+    return parse(content, name=name, where=str(folder), folder=folder)
+
+
+def _read(path: Path) -> Any:
+    """YAML without tags that could build objects; JSON is YAML too."""
+    try:
+        import yaml
+    except ImportError as error:
+        raise OpenSetError("Reading YAML needs the package 'pyyaml': pip install 'openset[data]'.") from error
+    try:
+        return yaml.safe_load(path.read_text(encoding="utf-8"))
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        mark = getattr(error, "problem_mark", None)
+        line = f", line {mark.line + 1}" if mark is not None else ""
+        problem = getattr(error, "problem", None) or str(error).splitlines()[0]
+        raise OpenSetError(f"{path}{line}: not valid YAML: {problem}.") from error
