@@ -4,13 +4,15 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: demo test lint types tests docs clean
+.PHONY: demo test environment lint types tests docs clean
 
 demo: $(VENV)/.demo
 	$(BIN)/openset demo --out openset-demo
 	@echo "The results are in openset-demo/."
 
 test: lint types tests
+
+environment: $(VENV)/.dev
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check src tests benchmarks

@@ -98,7 +98,7 @@ PEERS = {
 def everything(labels, predictions, score):
     """Every metric of scores, every curve and both DeLong intervals, from one sort."""
     counts = Scores(labels, predictions, score).counts()
-    for _, card in METRICS.items():
+    for card in METRICS.values():
         if card.source == "counts":
             for params in card.variants:
                 card.of(counts, **params)
@@ -114,7 +114,7 @@ def everything(labels, predictions, score):
 
 def bootstrap_everything(scores, n_resamples):
     requests = [
-        Request(card, params) for _, card in METRICS.items() if card.source == "counts" for params in card.variants
+        Request(card, params) for card in METRICS.values() if card.source == "counts" for params in card.variants
     ]
     bootstrap_values([evaluator(scores, requests)], scores, n_resamples=n_resamples, seed=0)
 
@@ -133,7 +133,10 @@ def single_metric_table(n, dtype):
     data = make_data(n, dtype)
     repeats = 7 if n <= 10**6 else 3
     base = seconds(lambda: np.sort(data[2]), repeats)
-    rows = {"np.sort of the scores": (base, 0.0, None), "np.argsort": (seconds(lambda: np.argsort(data[2]), repeats), 0, None)}
+    rows = {
+        "np.sort of the scores": (base, 0.0, None),
+        "np.argsort": (seconds(lambda: np.argsort(data[2]), repeats), 0, None),
+    }
     value = open_auc(*data)
     rows["openset open_auc"] = (seconds(lambda: open_auc(*data), repeats), peak_bytes(lambda: open_auc(*data)), value)
     for name, (function, limit) in PEERS.items():
@@ -144,7 +147,11 @@ def single_metric_table(n, dtype):
         except ImportError as error:
             print(f"  {name} left out: {error}")
             continue
-        rows[name] = (seconds(lambda f=function: f(*data), min(repeats, 3)), peak_bytes(lambda f=function: f(*data)), found)
+        rows[name] = (
+            seconds(lambda f=function: f(*data), min(repeats, 3)),
+            peak_bytes(lambda f=function: f(*data)),
+            found,
+        )
     table = Table(title=f"OpenAUC, n = {n:,}, {np.dtype(dtype).name}", title_justify="left")
     for column in ("", "seconds", "x np.sort", "peak memory / input", "value"):
         table.add_column(column, justify="left" if not column else "right")
@@ -173,7 +180,9 @@ def everything_table(sizes):
             taken = seconds(lambda d=data: everything(*d), repeats)
             memory = peak_bytes(lambda d=data: everything(*d)) / sum(part.nbytes for part in data)
             growth = "" if before is None else f"{taken / before:.1f}x"
-            table.add_row(f"{n:,}", np.dtype(dtype).name, f"{taken:.3f}", f"{taken / base:.1f}", f"{memory:.1f}", growth)
+            table.add_row(
+                f"{n:,}", np.dtype(dtype).name, f"{taken:.3f}", f"{taken / base:.1f}", f"{memory:.1f}", growth
+            )
             before = taken
     return table
 
@@ -183,7 +192,9 @@ def small_table():
     table.add_column("")
     table.add_column("seconds", justify="right")
     scores = Scores(*make_data(10**4, np.float32))
-    table.add_row("1,000 resamples of all metrics, n = 10,000", f"{seconds(lambda: bootstrap_everything(scores, 1000), 1):.2f}")
+    table.add_row(
+        "1,000 resamples of all metrics, n = 10,000", f"{seconds(lambda: bootstrap_everything(scores, 1000), 1):.2f}"
+    )
     table.add_row("import numpy", f"{import_seconds('import numpy'):.3f}")
     table.add_row("import openset", f"{import_seconds('import openset'):.3f}")
     table.add_row("from openset import Scores", f"{import_seconds('from openset import Scores'):.3f}")

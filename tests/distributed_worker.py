@@ -3,10 +3,10 @@
 import os
 
 import torch
-from samples import random_dataset
 
 from openset.curves import OscrCurve
 from openset.torchmetrics import OSCR, OpenAUC
+from samples import random_dataset
 
 
 def batches(size=37):

@@ -1,11 +1,11 @@
 import numpy as np
 import pytest
-import textbook
 from hypothesis import given
-from samples import datasets, random_dataset
 
+import textbook
 from openset import Scores
 from openset.audit import audit
+from samples import datasets, random_dataset
 
 
 def by_name(found):

@@ -2,11 +2,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from samples import datasets, random_dataset
 
 from openset import counts as module
 from openset.counts import count, rank, rank_pairs, sort
 from openset.errors import OpenSetError
+from samples import datasets, random_dataset
 
 
 def check_sort(score):

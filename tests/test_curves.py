@@ -1,11 +1,11 @@
 import numpy as np
 import pytest
-import textbook
 from hypothesis import given
-from samples import N_CLASSES, datasets, random_dataset
 
+import textbook
 from openset import curves
 from openset.errors import OpenSetError
+from samples import N_CLASSES, datasets, random_dataset
 
 
 @given(datasets())

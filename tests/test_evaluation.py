@@ -2,13 +2,13 @@ import json
 
 import numpy as np
 import pytest
-from samples import random_dataset
 
 from openset import Scores, evaluate
 from openset.evaluation import provenance, resamples_for
 from openset.intervals import delong
 from openset.metrics import METRICS, ccr_at_fpr, open_auc
 from openset.posthoc import softmax
+from samples import random_dataset
 
 
 def scores_of(n=400, **options):

@@ -2,10 +2,9 @@ from statistics import NormalDist
 
 import numpy as np
 import pytest
-import textbook
 from hypothesis import given, settings
-from samples import datasets, random_dataset
 
+import textbook
 from openset import Scores
 from openset.errors import OpenSetError
 from openset.intervals import (
@@ -20,6 +19,7 @@ from openset.intervals import (
 )
 from openset.metrics import METRICS
 from openset.posthoc import softmax
+from samples import datasets, random_dataset
 
 exact = lambda value: pytest.approx(value, rel=1e-10, abs=1e-12)  # noqa: E731
 
@@ -70,7 +70,7 @@ def test_perfect_separation_has_an_exact_lower_bound():
 def test_a_reweighted_evaluation_equals_the_evaluation_of_the_resample(data):
     labels, predictions, score = (np.array(part) for part in data)
     scores = Scores(labels, predictions, score, softmax(np.eye(4)[predictions]))
-    requests = [Request(card, params) for _, card in METRICS.items() for params in card.variants]
+    requests = [Request(card, params) for card in METRICS.values() for params in card.variants]
     values = evaluator(scores, requests)
     weights = draw_weights(scores, 3, np.random.default_rng(0))
     for row in weights:

@@ -1,10 +1,9 @@
 import numpy as np
 import pytest
-import textbook
 from hypothesis import given
 from hypothesis import strategies as st
-from samples import N_CLASSES, datasets, random_dataset
 
+import textbook
 from openset import metrics
 from openset.curves import oscr_curve
 from openset.errors import OpenSetError
@@ -29,6 +28,7 @@ from openset.metrics import (
     partial_open_auc,
     youden_index,
 )
+from samples import N_CLASSES, datasets, random_dataset
 
 TIES = ("half", "strict", "full")
 near = pytest.approx
@@ -170,7 +170,7 @@ def test_calibration_by_hand():
 
 @given(datasets())
 def test_ranking_metrics_equal_the_textbook(data):
-    labels, predictions, score = data
+    labels, _, score = data
     for ties in TIES:
         assert open_auc(*data, ties=ties) == exact(textbook.pair_mean(*data, ties))
         assert open_auc(*data, ties=ties, balanced=True, n_classes=N_CLASSES) == exact(
@@ -329,9 +329,25 @@ def test_wrong_options_say_what_to_do(call, message):
 
 
 def test_every_public_name_of_the_contract_exists():
-    for name in (
-        "closed_set_accuracy auroc aupr fpr_at_tpr error_at_tpr open_auc partial_open_auc ccr_at_fpr open_set_f_score "
-        "youden_index normalized_accuracy confidence aurc expected_calibration_error brier_score accuracy_auroc openness "
-        "open_set_confusion_matrix known_precision"
-    ).split():
+    for name in [
+        "closed_set_accuracy",
+        "auroc",
+        "aupr",
+        "fpr_at_tpr",
+        "error_at_tpr",
+        "open_auc",
+        "partial_open_auc",
+        "ccr_at_fpr",
+        "open_set_f_score",
+        "youden_index",
+        "normalized_accuracy",
+        "confidence",
+        "aurc",
+        "expected_calibration_error",
+        "brier_score",
+        "accuracy_auroc",
+        "openness",
+        "open_set_confusion_matrix",
+        "known_precision",
+    ]:
         assert callable(getattr(metrics, name))

@@ -2,11 +2,10 @@ import json
 
 import numpy as np
 import pytest
-import textbook
 from hypothesis import given
 from hypothesis import strategies as st
-from samples import datasets, random_dataset
 
+import textbook
 from openset import Scores
 from openset.errors import OpenSetError
 from openset.operating import (
@@ -20,6 +19,7 @@ from openset.operating import (
     conformal,
     min_cost,
 )
+from samples import datasets, random_dataset
 
 
 @given(datasets(), st.sampled_from([0.0, 0.1, 0.5, 1.0]))

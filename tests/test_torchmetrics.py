@@ -2,13 +2,13 @@ import socket
 
 import numpy as np
 import pytest
+
 from samples import random_dataset
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("torchmetrics")
 
 import distributed_worker  # noqa: E402
-
 from openset.curves import oscr_curve  # noqa: E402
 from openset.metrics import open_auc  # noqa: E402
 from openset.torchmetrics import OSCR, OpenAUC  # noqa: E402

@@ -1,6 +1,7 @@
 """Slow versions written straight from the definitions, with loops over samples and pairs; the tests' yardstick."""
 
 import math
+from itertools import pairwise
 
 
 def thresholds(score):
@@ -151,7 +152,7 @@ def partial_open_auc(labels, predictions, score, max_fpr, ties):
     """Area under the OSCR points up to max_fpr, joint by joint."""
     points = [(fpr(labels, score, t), ccr(labels, predictions, score, t)) for t in thresholds(score)]
     area = 0.0
-    for (x0, y0), (x1, y1) in zip(points, points[1:], strict=False):
+    for (x0, y0), (x1, y1) in pairwise(points):
         if x1 == x0 or x0 >= max_fpr:
             continue
         end = min(x1, max_fpr)

@@ -48,6 +48,10 @@ class Registry(Generic[Entry]):
     def __len__(self) -> int:
         return len(self._entries)
 
+    def values(self) -> Iterator[Entry]:
+        """The entries."""
+        return iter(self._entries.values())
+
     def items(self) -> Iterator[tuple[str, Entry]]:
         """Names with their entries."""
         return iter(self._entries.items())

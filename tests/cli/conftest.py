@@ -2,10 +2,10 @@ import json
 
 import numpy as np
 import pytest
-from samples import random_dataset
 
 from openset import Scores
 from openset.cli import main
+from samples import random_dataset
 
 
 class Run:

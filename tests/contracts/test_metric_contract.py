@@ -4,12 +4,12 @@ import inspect
 
 import numpy as np
 import pytest
-from samples import random_dataset
 
 from openset.counts import count
 from openset.errors import OpenSetError
 from openset.metrics import METRICS, Confidences, titled
 from openset.posthoc import softmax
+from samples import random_dataset
 
 CASES = [(name, params) for name, card in METRICS.items() for params in card.variants]
 OVER_SCORES = [case for case in CASES if METRICS[case[0]].uses_scores and METRICS[case[0]].source == "counts"]
@@ -88,7 +88,7 @@ def test_the_documentation_says_what_it_means_and_shows_an_example(name):
 
 @pytest.mark.parametrize(("name", "params"), OVER_SCORES)
 def test_only_knowns_and_only_unknowns_are_errors_that_count(name, params):
-    labels, predictions, score = random_dataset(50)
+    _, predictions, score = random_dataset(50)
     for only, found in (
         (np.zeros(50, int), "Found 50 known samples and 0"),
         (np.full(50, -2), "Found 0 known samples"),

@@ -45,7 +45,7 @@ def command(
     from openset.tables import number
 
     a, b = align(*(read(file, score, background, fit) for file in (first, second)))
-    cards = [card for _, card in METRICS.items() if card.headline]
+    cards = [card for card in METRICS.values() if card.headline]
     results: list[tuple[Result, Comparison]] = []
     with progress("Comparing", len(cards)) as advance:
         for card in cards:
