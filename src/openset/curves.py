@@ -11,7 +11,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from openset.counts import Tally, Ties, count, divide
+from openset.counts import Tally, Ties, count, divide, dot
 from openset.errors import check_choice, check_share
 
 Array = NDArray[np.float64]
@@ -51,8 +51,8 @@ class OscrCurve:
             fpr, ccr = np.append(fpr[:-1], max_fpr), np.append(ccr[:-1], end)
         width = np.diff(fpr)
         if ties != "half":
-            return float(np.dot(width, ccr[:-1] if ties == "strict" else ccr[1:]) / max_fpr)
-        return float((np.dot(width, ccr[:-1]) + np.dot(width, ccr[1:])) / (2 * max_fpr))
+            return dot(width, ccr[:-1] if ties == "strict" else ccr[1:]) / max_fpr
+        return (dot(width, ccr[:-1]) + dot(width, ccr[1:])) / (2 * max_fpr)
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from openset.counts import dot
 from openset.errors import did_you_mean
 from openset.intervals import Request, bootstrap_values, delong_of, evaluator, percentile_intervals
 from openset.metrics import METRICS, describe, titled
@@ -150,7 +151,7 @@ def evaluate(
         for request, value, (low, high) in zip(requests, values, ranges, strict=True)
     )
     counts = scores.counts(chosen[0])
-    tied = float(np.dot(np.diff(counts.open), np.diff(counts.known)) / (counts.n_known * counts.n_open))
+    tied = dot(np.diff(counts.open), np.diff(counts.known)) / (counts.n_known * counts.n_open)
     return Evaluation(
         results=results,
         notes=tuple(hints(scores, results, tied)),

@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from openset.counts import Counts, Tally
+from openset.counts import Counts, Tally, dot
 from openset.errors import OpenSetError, check_share
 from openset.metrics import METRICS, Confidences, Metric
 from openset.scores import Scores
@@ -73,8 +73,8 @@ def _value_and_variance(counts: Counts, *, right: bool) -> tuple[float, float]:
     known_squares = open_squares = 0.0
     for part in counts.windows():
         hits = _hits(part, right=right)
-        known_squares += float(np.dot(np.diff(hits), _seen_from_known(part) ** 2))
-        open_squares += float(np.dot(np.diff(part.open), (_seen_from_open(part, hits) - value) ** 2))
+        known_squares += dot(np.diff(hits), _seen_from_known(part) ** 2)
+        open_squares += dot(np.diff(part.open), (_seen_from_open(part, hits) - value) ** 2)
     # A wrong known has kernel 0 with every open-set sample; it enters through the mean and the sample size.
     known_squares = max(known_squares - n_known * value**2, 0.0)
     variance = known_squares / (max(n_known - 1, 1) * n_known) + open_squares / (max(n_open - 1, 1) * n_open)

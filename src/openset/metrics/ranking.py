@@ -5,7 +5,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from openset.counts import Counts, Ties, count, rank_pairs
+from openset.counts import Counts, Ties, count, dot, rank_pairs
 from openset.curves import OscrCurve, Positive, precision_recall_of, risk_coverage_of
 from openset.errors import check_choice, check_share
 from openset.metrics._card import metric
@@ -45,9 +45,7 @@ def _aupr(counts: Counts, *, positive: Positive = "unknown") -> float:
     for part in counts.windows():
         curve = precision_recall_of(part, positive)
         gain = np.diff(curve.recall)  # recall of "known" grows along the thresholds, that of "unknown" shrinks
-        total += float(
-            np.dot(gain, curve.precision[1:]) if positive == "known" else -np.dot(gain, curve.precision[:-1])
-        )
+        total += float(dot(gain, curve.precision[1:]) if positive == "known" else -dot(gain, curve.precision[:-1]))
     return total
 
 
@@ -80,8 +78,8 @@ def _open_auc(counts: Counts, *, ties: Ties = "half", balanced: bool = False) ->
     total = 0.0
     for part in counts.windows():
         steps, hits = np.diff(part.open), part.macro_recall if balanced else part.right
-        below = np.dot(steps, hits[:-1]) if ties != "full" else 0.0
-        upto = np.dot(steps, hits[1:]) if ties != "strict" else 0.0
+        below = dot(steps, hits[:-1]) if ties != "full" else 0.0
+        upto = dot(steps, hits[1:]) if ties != "strict" else 0.0
         total += float(below + upto)
     return total / (2 if ties == "half" else 1) / (counts.n_open * (1 if balanced else counts.n_known))
 
@@ -103,7 +101,7 @@ def _ccr_at_fpr(counts: Counts, *, fpr: float, balanced: bool = False) -> float:
 
 def _aurc(counts: Counts) -> float:
     curves = (risk_coverage_of(part) for part in counts.windows())
-    return sum(float(np.dot(np.diff(curve.coverage), curve.risk[1:])) for curve in curves)
+    return sum(dot(np.diff(curve.coverage), curve.risk[1:]) for curve in curves)
 
 
 def _accuracy_auroc(counts: Counts, *, combine: str = "product") -> float:

@@ -1,0 +1,48 @@
+"""What README and docs show is run: each block of Python prints what stands below it, each file named is there."""
+
+import contextlib
+import io
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+SHOWN = [
+    pytest.param(code, printed, id=f"{page.name}-{number}")
+    for page in PAGES
+    for number, (code, printed) in enumerate(
+        re.findall(r"```python\n(.*?)```\n\n```text\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
+    )
+]
+
+
+@pytest.mark.parametrize(("code", "printed"), SHOWN)
+def test_python_prints_what_stands_below_it(code, printed, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out):
+        exec(compile(code, "example", "exec"), {})  # noqa: S102
+    assert out.getvalue().strip() == printed.strip()
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_lead_somewhere(page):
+    for target in re.findall(r"\]\(([^)#]+)", page.read_text(encoding="utf-8")):
+        if "://" not in target:
+            assert (page.parent / target).exists(), target
+
+
+def test_the_readme_keeps_to_its_order():
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    places = [text.index(part) for part in ("I don't know this", "$ make demo", "evaluate.svg", "```python")]
+    assert places == sorted(places)
+
+
+def test_every_command_in_the_readme_exists():
+    from openset.cli import app
+
+    names = {command.name for command in app.registered_commands} | {group.name for group in app.registered_groups}
+    named = set(re.findall(r"^\| `openset (\w+)", (ROOT / "README.md").read_text(encoding="utf-8"), re.MULTILINE))
+    assert named == names
