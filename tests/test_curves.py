@@ -69,3 +69,14 @@ def test_results_cannot_be_changed_and_options_are_checked():
         curves.precision_recall_curve([0, -2], [0.1, 0.2], positive="knwon")
     with pytest.raises(OpenSetError, match="max_fpr"):
         curves.oscr_curve([0, -2], [0, 0], [0.1, 0.2]).area(max_fpr=0)
+
+
+@pytest.mark.parametrize("size", [1, 7, 64])
+def test_the_size_of_the_runs_does_not_matter(size, monkeypatch):
+    data = random_dataset(300, decimals=1)
+    expected = [curves.f_score_curve(*data), curves.unknown_recall_curve(*data)]
+    monkeypatch.setattr("openset.counts._CHUNK", size)
+    for before, after in zip(expected, [curves.f_score_curve(*data), curves.unknown_recall_curve(*data)], strict=True):
+        for name in vars(before):
+            if name not in ("thresholds", "average"):
+                np.testing.assert_allclose(getattr(after, name), getattr(before, name), atol=1e-12)

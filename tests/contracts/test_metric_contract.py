@@ -119,3 +119,12 @@ def test_against_equals_leaving_the_other_samples_out(name, params, against):
     whole = function(*arguments(name, (labels, predictions, score)), **params, **extra, against=against, groups=groups)
     part = function(*arguments(name, [a[keep] for a in (labels, predictions, score)]), **params, **extra)
     assert whole == pytest.approx(part, abs=1e-12)
+
+
+@pytest.mark.parametrize(("name", "params"), CASES)
+def test_the_size_of_the_runs_does_not_matter(name, params, monkeypatch):
+    data = random_dataset(400, decimals=2)
+    expected = value(name, params, data)
+    for size in (1, 7, 64):
+        monkeypatch.setattr("openset.counts._CHUNK", size)
+        assert value(name, params, data) == pytest.approx(expected, abs=1e-12)
