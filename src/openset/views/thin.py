@@ -29,27 +29,22 @@ def thin(x: ArrayLike, y: ArrayLike, *, tolerance: float = 0.5) -> NDArray[np.in
 
 
 def _douglas_peucker(points: NDArray[np.float64], tolerance: float) -> NDArray[np.intp]:
-    keep = np.zeros(len(points), dtype=np.bool_)
-    keep[[0, -1]] = True
-    waiting = [(0, len(points) - 1)]
-    while waiting:
-        first, last = waiting.pop()
-        if last - first < 2:
-            continue
-        distance = _to_segment(points[first + 1 : last], points[first], points[last])
-        farthest = int(distance.argmax())
-        if distance[farthest] > tolerance:
-            middle = first + 1 + farthest
-            keep[middle] = True
-            waiting += [(first, middle), (middle, last)]
-    return np.flatnonzero(keep)
+    kept = np.array([0, len(points) - 1])
+    while True:  # all stretches between kept points are divided at once
+        stretch = np.repeat(np.arange(len(kept) - 1), np.diff(kept))
+        stretch = np.append(stretch, len(kept) - 2)
+        distance = _to_segments(points, points[kept[stretch]], points[kept[stretch + 1]])
+        farthest = np.maximum.reduceat(distance, kept[:-1])
+        candidates = np.flatnonzero((distance > tolerance) & (distance == farthest[stretch]))
+        if not len(candidates):
+            return kept
+        _, first = np.unique(stretch[candidates], return_index=True)
+        kept = np.union1d(kept, candidates[first])
 
 
-def _to_segment(points: NDArray[Any], start: NDArray[Any], end: NDArray[Any]) -> NDArray[np.float64]:
-    """Distance of each point to the segment between `start` and `end`."""
-    along = end - start
-    length = float(along @ along)
-    offset = points - start
-    share = np.clip(offset @ along / length, 0.0, 1.0) if length else np.zeros(len(points))
-    gap = offset - share[:, None] * along
-    return np.asarray(np.sqrt((gap**2).sum(axis=1)))
+def _to_segments(points: NDArray[Any], start: NDArray[Any], end: NDArray[Any]) -> NDArray[np.float64]:
+    """Distance of each point to its segment."""
+    along, offset = end - start, points - start
+    length = (along**2).sum(axis=1)
+    share = np.divide((offset * along).sum(axis=1), length, out=np.zeros(len(points)), where=length > 0).clip(0.0, 1.0)
+    return np.asarray(np.hypot(*(offset - share[:, None] * along).T))

@@ -1,0 +1,2 @@
+"use strict";
+// Charts that do not move.

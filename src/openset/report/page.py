@@ -1,0 +1,54 @@
+"""Putting a page together: template, style, scripts and data in one file, written whole or not at all."""
+
+import base64
+import hashlib
+import json
+import re
+from collections.abc import Mapping, Sequence
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from openset.files import write_text
+from openset.report.html import text
+
+_SCRIPTS = ("charts.js", "matrix.js", "tables.js", "operating.js", "details.js", "sections.js", "page.js")
+
+
+def render(title: str, sections: Sequence[str], data: Mapping[str, Any]) -> str:
+    """The whole page. `sections` are HTML made by `openset.report.html`; `data` is what the scripts draw."""
+    script = "\n".join(_asset(name) for name in _SCRIPTS)
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    parts = {
+        # Only this very script may run, and nothing may be loaded from anywhere.
+        "policy": f"default-src 'none'; style-src 'unsafe-inline'; img-src data: blob:; script-src 'sha256-{digest}'",
+        "title": text(title),
+        "style": _asset("page.css"),
+        "sections": "\n".join(sections),
+        "data": safe_json(data),
+        "script": script,
+    }
+    return re.sub(r"\{\{(\w+)\}\}", lambda found: parts[found.group(1)], _asset("page.html"))
+
+
+def safe_json(content: Any) -> str:
+    r"""JSON that can stand inside a script element: no text in it can end the element.
+
+    >>> safe_json({"name": "</script>"})
+    '{"name":"\\u003c/script\\u003e"}'
+    """
+    plain = json.dumps(content, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    for sign in "<>&\u2028\u2029":
+        plain = plain.replace(sign, f"\\u{ord(sign):04x}")
+    return plain
+
+
+def write_page(path: str | Path, page: str) -> None:
+    """Write a page, whole or not at all."""
+    write_text(path, page)
+
+
+@cache
+def _asset(name: str) -> str:
+    return (files("openset.report") / "assets" / name).read_text(encoding="utf-8")
