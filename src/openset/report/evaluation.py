@@ -101,7 +101,7 @@ def _verdict(
     if notes:
         words += '<ul class="notes">' + "".join(f"<li>{text(note)}</li>" for note in notes) + "</ul>"
     if evaluations[best].n_resamples:
-        words += f'<p class="hint">Brackets hold {level:.0%} intervals.</p>'
+        words += f'<p class="hint">Brackets hold {100 * level:g} % intervals.</p>'
     return section("Verdict", words, name="verdict")
 
 
@@ -142,12 +142,12 @@ def _models(
 def _operating(data: Mapping[str, object], names: Sequence[str], best: int) -> str:
     parts = [str(part) for part in data["parts"]]  # type: ignore[attr-defined]
     called = {part: "all open-set samples" if part == "all" else open_set(part) for part in parts}
-    shares = {str(i): f"{share:.0%}" for i, share in enumerate(data["unknown_shares"])}  # type: ignore[arg-type, var-annotated]
+    shares = {str(i): f"{100 * share:g} %" for i, share in enumerate(data["unknown_shares"])}  # type: ignore[arg-type, var-annotated]
     marks = "".join(
         f'<button type="button" data-mark="{text(mark)}">{text(shown)}</button>' for mark, shown in _MARKS.items()
     )
     controls = (
-        '<div class="panel" id="panel"><div class="controls">'
+        '<div class="controls">'
         + choice("model", "Model", {str(i): name for i, name in enumerate(names)}, selected=str(best))
         + choice("part", "Open-set samples", called)
         + choice("share", "Assumed share of unknowns", shares, selected="2")
@@ -158,7 +158,7 @@ def _operating(data: Mapping[str, object], names: Sequence[str], best: int) -> s
             if len(names) > 1
             else {"acceptance": ""},
         )
-        + "</div>"
+        + '</div><div class="panel">'
         '<label class="slider">Threshold <output id="threshold-value" for="threshold"></output>'
         '<input type="range" id="threshold" min="0" max="1" step="1" value="0"></label>'
         f'<div class="marks" role="group" aria-label="Go to">{marks}</div>'
@@ -222,7 +222,7 @@ def _paired(tests: Sequence[Paired], level: float) -> str:
             ["First", "Second", "Figure", "First's", "Second's", "First minus second", "p", "Meaning"],
             rows,
             name="paired",
-            caption=f"Differences with {level:.0%} intervals",
+            caption=f"Differences with {100 * level:g} % intervals",
             search=len(rows) > 20,
         ),
         name="paired",
@@ -290,7 +290,7 @@ def _foot(models: Sequence[Model]) -> str:
     ]
     how = {
         "Rejection": "a sample is rejected if and only if its unknown score is above the threshold; tied samples go together",
-        "OpenAUC, AUROC": f"ties count half; {first.level:.0%} intervals by DeLong's method",
+        "OpenAUC, AUROC": f"ties count half; {100 * first.level:g} % intervals by DeLong's method",
         "Other intervals": f"stratified bootstrap, {first.n_resamples:,} resamples, seed {first.seed}"
         if first.n_resamples
         else "none were computed",

@@ -8,8 +8,8 @@ from openset.tables import interval, number
 
 
 def percent(value: float) -> str:
-    """`93.4 %`."""
-    return f"{100 * value:.1f} %"
+    """`93.4 %`, never broken between lines."""
+    return f"{100 * value:.1f}\u00a0%"
 
 
 def percents(result: Result, *, rest: bool = False) -> str:
@@ -25,7 +25,7 @@ def percents(result: Result, *, rest: bool = False) -> str:
 
 def p_text(p_value: float) -> str:
     """`p < .001` or `p = .012`."""
-    return "p < .001" if p_value < 0.001 else f"p = {number(p_value)}"
+    return "p\u00a0<\u00a0.001" if p_value < 0.001 else f"p\u00a0=\u00a0{number(p_value)}"
 
 
 def verdict(

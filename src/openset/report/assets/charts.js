@@ -67,7 +67,7 @@ class Chart {
   draw() {
     const { x, y, lines } = this.spec;
     const width = this.width = this.measure(), height = this.height = Math.round(Math.min(480, width * 0.75));
-    const left = 56, right = width - 12, top = 8, bottom = height - 44;
+    const left = 56, right = width - 22, top = 8, bottom = height - 44;
     this.svg.replaceChildren();
     for (const [name, value] of Object.entries({ width, height, viewBox: `0 0 ${width} ${height}`, "aria-label": this.label() })) {
       this.svg.setAttribute(name, value);
