@@ -1,8 +1,8 @@
 """`openset compare`: two models on the same samples."""
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -18,7 +18,6 @@ from openset.cli._console import (
     read,
     table,
 )
-
 from openset.cli._outputs import ReportOption, check_outputs, say_written, write_report
 
 if TYPE_CHECKING:
@@ -150,5 +149,5 @@ def _report(
     names = name_files(files)
     parts = None if against == "all" else [against]
     evaluations = [evaluate(scores, against=parts, n_resamples=resamples, seed=seed) for scores in models]
-    tests = [Paired(*names, result.title, found, found.p_value) for result, found in results]
+    tests = [Paired(names[0], names[1], result.title, found, found.p_value) for result, found in results]
     write_report(path, files, names, models, evaluations, parts, tests=tests)

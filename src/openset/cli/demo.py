@@ -45,7 +45,10 @@ def command(
     best = tests["neighbours"][0]
     _step(f"openset evaluate {best}", "Every figure of one of them:")
     evaluate_command.command([best], json=out / "neighbours-split0.json")
-    _step(f"openset compare {best} {tests['linear'][0]} --report {out}/report.html", "Is it better than the other on the same samples?")
+    _step(
+        f"openset compare {best} {tests['linear'][0]} --report {out}/report.html",
+        "Is it better than the other on the same samples?",
+    )
     page = out / "report.html"
     compare_command.command(best, tests["linear"][0], json=out / "comparison.json", report=page)
     _step(

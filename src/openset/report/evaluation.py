@@ -2,14 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 
 import numpy as np
 
-from openset.evaluation import Evaluation, Result, provenance
+from openset.evaluation import Evaluation, Result
 from openset.metrics import METRICS
 from openset.report.html import Cell, chart, choice, definitions, section, table, text
-from openset.report.page import render
+from openset.report.page import Section, made_with, render
 from openset.report.paired import Paired
 from openset.report.payload import payload
 from openset.report.verdict import open_set, p_text, verdict
@@ -48,9 +47,18 @@ def evaluation_page(
     tests: Sequence[Paired] = (),
     spreads: Mapping[str, Sequence[str]] | None = None,
     title: str | None = None,
-    extra: Sequence[str] = (),
+    extra: Sequence[Section] = (),
 ) -> str:
-    """HTML of the page; `against` as given to `evaluate`, `spreads` the rows of means over splits."""
+    """HTML of the page.
+
+    Args:
+        models: with their evaluations, in the order to be shown.
+        against: as given to `evaluate`.
+        tests: paired tests on the same samples.
+        spreads: rows of means over splits, by name.
+        title: else the name of the only model, or how many there are.
+        extra: further sections, such as that of `training_section`.
+    """
     names = [model.name for model in models]
     evaluations = [model.evaluation for model in models]
     parts = [list(against or model.scores.against_choices()) for model in models]
@@ -58,6 +66,7 @@ def evaluation_page(
     order = np.argsort([-e.find("open_auc", against=p[0]).value for e, p in zip(evaluations, parts, strict=True)])
     data = payload(names, [model.scores for model in models], parts, np.argsort(order).tolist())
     data["selected"] = best
+    data["charts"] = {name: chart for part in extra for name, chart in part.charts.items()}
     shown = title or (names[0] if len(names) == 1 else f"{len(names)} models compared")
     sections = [
         _verdict(names, evaluations, best, tests, parts[0]),
@@ -67,7 +76,7 @@ def evaluation_page(
         _classes(),
         _slips(),
         _confusion(),
-        *extra,
+        *(part.html for part in extra),
         _figures(names, evaluations),
         _foot(models),
     ]
@@ -115,7 +124,7 @@ def _models(
     parts: Sequence[Sequence[str]],
     spreads: Mapping[str, Sequence[str]],
 ) -> str:
-    made = []
+    made: list[str] = []
     for part in dict.fromkeys(part for own in parts for part in own):
         rows, titles = [], [""]
         for name, evaluation, own in zip(names, evaluations, parts, strict=True):
@@ -188,9 +197,9 @@ def _operating(data: Mapping[str, object], names: Sequence[str], best: int) -> s
         apart,
         live if len(names) > 1 else "",
         name="operating",
-        hint="A sample is rejected when its unknown score is above the threshold. Move it and watch what is lost and what "
-        "is caught. To use a threshold, choose it on validation data (<code>openset threshold</code>); chosen on this "
-        "test set it looks better than it is.",
+        hint="A sample is rejected when its unknown score is above the threshold. Move it and watch what is lost and "
+        "what is caught. To use a threshold, choose it on validation data (<code>openset threshold</code>); chosen on "
+        "this test set it looks better than it is.",
     )
 
 
@@ -226,8 +235,8 @@ def _paired(tests: Sequence[Paired], level: float) -> str:
             search=len(rows) > 20,
         ),
         name="paired",
-        hint="OpenAUC and AUROC: DeLong's paired test; other figures: paired bootstrap. Several models against the best: "
-        "p-values with Holm's correction.",
+        hint="OpenAUC and AUROC: DeLong's paired test; other figures: paired bootstrap. Several models against the "
+        "best: p-values with Holm's correction.",
     )
 
 
@@ -275,7 +284,6 @@ def _figures(names: Sequence[str], evaluations: Sequence[Evaluation]) -> str:
 
 def _foot(models: Sequence[Model]) -> str:
     first = models[0].evaluation
-    made = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
     rows = [
         [
             model.name,
@@ -289,7 +297,7 @@ def _foot(models: Sequence[Model]) -> str:
         for model in models
     ]
     how = {
-        "Rejection": "a sample is rejected if and only if its unknown score is above the threshold; tied samples go together",
+        "Rejection": "a sample is rejected if its unknown score is above the threshold; tied samples go together",
         "OpenAUC, AUROC": f"ties count half; {100 * first.level:g} % intervals by DeLong's method",
         "Other intervals": f"stratified bootstrap, {first.n_resamples:,} resamples, seed {first.seed}"
         if first.n_resamples
@@ -297,8 +305,7 @@ def _foot(models: Sequence[Model]) -> str:
         "CCR": "share of knowns accepted and classified right",
         "Share of open set accepted (FPR)": "open-set samples not rejected, of all of them",
         "Figures 'at best threshold'": "chosen on these test samples, so an upper limit",
-        "Made": made,
-        **provenance(),
+        **made_with(),
     }
     used = {r.title: f"{METRICS[r.name].summary} {METRICS[r.name].paper}" for r in first.results}
     return section(

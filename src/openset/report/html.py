@@ -19,7 +19,8 @@ def text(words: object) -> str:
 def section(title: str, *content: str, name: str, hint: str = "") -> str:
     """A part of the page with a heading that screen readers and links can reach."""
     note = f'<p class="hint">{hint}</p>' if hint else ""
-    return f'<section id="{name}" aria-labelledby="{name}-title"><h2 id="{name}-title">{text(title)}</h2>{note}{"".join(content)}</section>'
+    heading = f'<h2 id="{name}-title">{text(title)}</h2>'
+    return f'<section id="{name}" aria-labelledby="{name}-title">{heading}{note}{"".join(content)}</section>'
 
 
 def table(

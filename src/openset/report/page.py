@@ -5,15 +5,26 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from openset.evaluation import provenance
 from openset.files import write_text
 from openset.report.html import text
 
 _SCRIPTS = ("charts.js", "matrix.js", "tables.js", "operating.js", "details.js", "sections.js", "page.js")
+
+
+@dataclass(frozen=True)
+class Section:
+    """A part of a page, with the charts that stand still in it, by name."""
+
+    html: str
+    charts: Mapping[str, Any] = field(default_factory=dict)
 
 
 def render(title: str, sections: Sequence[str], data: Mapping[str, Any]) -> str:
@@ -42,6 +53,11 @@ def safe_json(content: Any) -> str:
     for sign in "<>&\u2028\u2029":
         plain = plain.replace(sign, f"\\u{ord(sign):04x}")
     return plain
+
+
+def made_with() -> dict[str, str]:
+    """When and with what a page was made, for its foot."""
+    return {"made": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"), **provenance()}
 
 
 def write_page(path: str | Path, page: str) -> None:

@@ -25,12 +25,12 @@ _DETAIL_NUMBERS = 600_000
 def payload(
     names: Sequence[str], models: Sequence[Scores], parts: Sequence[Sequence[str]], ranks: Sequence[int]
 ) -> dict[str, Any]:
-    """Everything that moves. `parts` are the kinds of open-set samples of each model, `ranks` their places by OpenAUC."""
+    """Everything that moves. `parts`: kinds of open-set samples of each model; `ranks`: their places by OpenAUC."""
     all_parts = list(dict.fromkeys(part for own in parts for part in own))
     columns = 3 + max(len(own) for own in parts) * (1 + len(UNKNOWN_SHARES))
     n_steps = int(np.clip(_STEP_NUMBERS // (columns * len(models)), 101, MAX_STEPS))
     class_sets: list[tuple[str, ...]] = []
-    made = []
+    made: list[dict[str, Any]] = []
     log_min = 10.0 ** np.floor(np.log10(1 / max((scores.labels < 0).sum() for scores in models)))
     for name, scores, own, rank in zip(names, models, parts, ranks, strict=True):
         classes = tuple(scores.class_name(label) for label in range(scores.n_classes))

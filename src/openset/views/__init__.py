@@ -1,4 +1,4 @@
-"""Frozen results made for looking at: what figures draw and what the report steps over. NumPy only, nothing is drawn."""
+"""Frozen results made for looking at: what figures draw and what the report steps over. Nothing is drawn here."""
 
 from openset.views.bands import Band as Band
 from openset.views.bands import oscr_band as oscr_band
@@ -11,6 +11,10 @@ from openset.views.histograms import probability_histogram as probability_histog
 from openset.views.histograms import score_histogram as score_histogram
 from openset.views.risk import RiskCurve as RiskCurve
 from openset.views.risk import risk_curve as risk_curve
+from openset.views.runs import BenchRow as BenchRow
+from openset.views.runs import GammaLog as GammaLog
+from openset.views.runs import Sensitivity as Sensitivity
+from openset.views.runs import TrainingLog as TrainingLog
 from openset.views.steps import Steps as Steps
 from openset.views.steps import steps_of as steps_of
 from openset.views.thin import thin as thin

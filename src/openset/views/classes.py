@@ -6,6 +6,7 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import NDArray
 
+from openset.counts import Ints
 from openset.scores import Scores
 from openset.views.details import details_at
 
@@ -17,7 +18,7 @@ class ClassFigures:
     """Per known class that has test samples: CCR at a threshold, with Wilson intervals, and accuracy unrejected."""
 
     names: tuple[str, ...]
-    total: NDArray[np.int64]
+    total: Ints
     ccr: Array
     low: Array
     high: Array
@@ -40,7 +41,7 @@ def class_figures(scores: Scores, threshold: float, *, level: float = 0.95) -> C
     return ClassFigures(names, total, ccr, low, high, made.right_unrejected[some] / total, threshold)
 
 
-def wilson(share: Array, n: NDArray[np.int64], level: float = 0.95) -> tuple[Array, Array]:
+def wilson(share: Array, n: Ints, level: float = 0.95) -> tuple[Array, Array]:
     """Wilson's score interval of a share of `n`.
 
     >>> low, high = wilson(np.array([0.5]), np.array([10]))

@@ -77,7 +77,9 @@ def details_at(scores: Scores, thresholds: Sequence[float] | NDArray[np.float64]
         open_accepted=tally(~known, row, len(open_names)),
         taken_for=taken_for,
         taken=taken,
-        matrix=_matrix(np.where(known, label, n_classes + row), prediction, level, n_classes, len(open_names), n_levels),
+        matrix=_matrix(
+            np.where(known, label, n_classes + row), prediction, level, n_classes, len(open_names), n_levels
+        ),
     )
 
 

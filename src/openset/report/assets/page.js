@@ -26,3 +26,8 @@ addEventListener("beforeprint", () => {
 addEventListener("afterprint", () => { root.dataset.theme = onScreen; });
 
 if (pageData.models) window.operating = new Operating(pageData, new Details(pageData));
+drawCharts(pageData.charts);
+if (pageData.wilderness) wildernessSlider(pageData.wilderness);
+if (pageData.confusion && document.getElementById("chart-detections")) {
+  new Matrix(document.getElementById("chart-detections")).show({ ...pageData.confusion, label: "Detections by class and object" });
+}
