@@ -39,10 +39,11 @@ def _data(result: DetectionResult) -> dict[str, Any]:
         }
     }
     if result.background:
+        highest_share = max(max(row.histogram) / max(sum(row.histogram), 1) for row in result.background.values())
         charts["background"] = {
             "title": "Object against background",
             "x": {"label": "p(class) - p(background)", "min": -1, "max": 1},
-            "y": {"label": "share of correct detections", "min": 0, "max": 1, "percent": True},
+            "y": {"label": "share of correct detections", "min": 0, "max": 1.05 * highest_share, "percent": True},
             "lines": [
                 _stairs(label, row.histogram, place) for place, (label, row) in enumerate(result.background.items())
             ],

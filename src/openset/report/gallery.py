@@ -38,7 +38,8 @@ def gallery_section(detections: Sequence[FalseDetection]) -> tuple[str, str | No
     shown = "".join(_figure(found) for found in worst if Path(found.image).is_file())
     note = None
     if missing:
-        note = f"{len(missing)} of {len(worst)} images of the gallery are missing, {missing[0].image} for example."
+        verb = "is" if len(missing) == 1 else "are"
+        note = f"{len(missing)} of {len(worst)} images of the gallery {verb} missing, {missing[0].image} for example."
     hint = "The detections with the highest scores among those that are wrong."
     html = section("Worst false detections", f'<div class="gallery">{shown}</div>', name="gallery", hint=hint)
     return html, note

@@ -1,6 +1,7 @@
 """Putting a page together: template, style, scripts and data in one file, written whole or not at all."""
 
 import base64
+import gzip
 import hashlib
 import json
 import re
@@ -37,22 +38,20 @@ def render(title: str, sections: Sequence[str], data: Mapping[str, Any]) -> str:
         "title": text(title),
         "style": _asset("page.css"),
         "sections": "\n".join(sections),
-        "data": safe_json(data),
+        "data": packed_json(data),
         "script": script,
     }
     return re.sub(r"\{\{(\w+)\}\}", lambda found: parts[found.group(1)], _asset("page.html"))
 
 
-def safe_json(content: Any) -> str:
-    r"""JSON that can stand inside a script element: no text in it can end the element.
+def packed_json(content: Any) -> str:
+    """JSON, compressed, as letters and digits: a third of the size, and no text in it can end the script element.
 
-    >>> safe_json({"name": "</script>"})
-    '{"name":"\\u003c/script\\u003e"}'
+    >>> packed_json({"name": "</script>"})[:4]
+    'H4sI'
     """
     plain = json.dumps(content, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
-    for sign in "<>&\u2028\u2029":
-        plain = plain.replace(sign, f"\\u{ord(sign):04x}")
-    return plain
+    return base64.b64encode(gzip.compress(plain.encode(), 6, mtime=0)).decode()
 
 
 def made_with() -> dict[str, str]:

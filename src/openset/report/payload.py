@@ -17,8 +17,8 @@ CHART_WIDTH, CHART_HEIGHT = 640, 480
 TOLERANCE = 0.25
 """In the same pixels: half a pixel of a screen that has two for each of them."""
 COLOURS = 8
-_STEP_NUMBERS = 300_000
-_DETAIL_NUMBERS = 600_000
+_STEP_NUMBERS = 600_000
+_DETAIL_NUMBERS = 1_500_000
 """How many numbers of each kind a page may hold, which keeps it far below 6 MB however many models there are."""
 
 

@@ -20,8 +20,7 @@ class Matrix {
     this.data = { rows, columns, cells };
     const short = name => name.length > 18 ? name.slice(0, 17) + "…" : name;
     const size = this.size = Math.max(13, Math.min(34, Math.floor(720 / columns.length)));
-    const left = this.left = 8 + 7 * Math.max(...rows.map(name => short(name).length), 4);
-    const top = this.top = 14 + 6.5 * Math.max(...columns.map(name => short(name).length), 4);
+    const left = this.left = 14 + this.widest(rows.map(short)), top = this.top = 14 + this.widest(columns.map(short));
     const width = this.width = left + size * columns.length + 8, height = top + size * rows.length + 8;
     const parts = this.svg;
     parts.replaceChildren();
@@ -48,6 +47,13 @@ class Matrix {
     svg("rect", { class: "axis", fill: "none", x: left - .5, y: top - .5, width: size * columns.length, height: size * rows.length, style: "fill:none" }, parts);
     if (border) svg("line", { class: "axis", x1: left, x2: width - 8, y1: top + size * border - .5, y2: top + size * border - .5 }, parts);
     if (split) svg("line", { class: "axis", y1: top, y2: height - 8, x1: left + size * split - .5, x2: left + size * split - .5 }, parts);
+  }
+
+  widest(names) {
+    const probe = svg("text", {}, this.svg);
+    const widths = names.map(name => { probe.textContent = name; return probe.getComputedTextLength(); });
+    probe.remove();
+    return Math.max(...widths);
   }
 
   hover(event) {

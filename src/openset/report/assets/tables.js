@@ -31,7 +31,8 @@ class DataTable {
   head() {
     const row = this.table.tHead.rows[0];
     row.replaceChildren(...this.columns.map((name, i) => {
-      const cell = element("th", { scope: "col" });
+      const words = this.rows.length && this.rows.every(cells => valueOf(cells[i]) === null);
+      const cell = element("th", { scope: "col", className: words ? "words" : "" });
       if (this.sorted && this.sorted.column === i) cell.setAttribute("aria-sort", this.sorted.down ? "descending" : "ascending");
       element("button", { type: "button", textContent: name }, cell).addEventListener("click", () => this.sort(i));
       return cell;
@@ -40,7 +41,7 @@ class DataTable {
 
   // New content for a table whose figures follow the slider; order and search stay.
   show(columns, rows) {
-    const changed = columns.join("\n") !== this.columns.join("\n");
+    const changed = columns.join("\n") !== this.columns.join("\n") || !this.rows.length;
     this.columns = columns;
     this.rows = rows;
     if (changed) this.head();
