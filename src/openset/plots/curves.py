@@ -35,7 +35,7 @@ def oscr(
         figure, axes = panels(len(curves), columns=columns or min(2, len(curves)), share_y=True)
         for axis, (part, models) in zip(axes, curves.items(), strict=True):
             _need(models)
-            lowest = 10 ** np.floor(np.log10(min(_smallest_step(curve.fpr) for curve in models.values())))
+            lowest = min(10 ** np.floor(np.log10(min(_smallest_step(curve.fpr) for curve in models.values()))), 0.1)
             for place, (name, curve) in enumerate(models.items()):
                 fpr = np.maximum(curve.fpr, lowest) if log else curve.fpr
                 axis.plot(fpr, curve.ccr, label=plain(name), **line_style(place))

@@ -31,7 +31,8 @@ def payload(
     n_steps = int(np.clip(_STEP_NUMBERS // (columns * len(models)), 101, MAX_STEPS))
     class_sets: list[tuple[str, ...]] = []
     made: list[dict[str, Any]] = []
-    log_min = 10.0 ** np.floor(np.log10(1 / max((scores.labels < 0).sum() for scores in models)))
+    most = max(int((scores.labels < 0).sum()) for scores in models)
+    log_min = float(min(10.0 ** np.floor(np.log10(1 / most)), 0.1))
     for name, scores, own, rank in zip(names, models, parts, ranks, strict=True):
         classes = tuple(scores.class_name(label) for label in range(scores.n_classes))
         steps = steps_of(scores, against=own, n_steps=n_steps)
@@ -42,7 +43,7 @@ def payload(
                 "colour": colour if colour < COLOURS else None,
                 "classes": _place(class_sets, classes),
                 **_steps(steps),
-                **_curves(scores, own, float(log_min)),
+                **_curves(scores, own, log_min),
                 "histogram": _histogram(scores),
                 "details": _details(scores, steps, own[0], len(models), class_sets),
             }
@@ -52,7 +53,7 @@ def payload(
         "class_sets": class_sets,
         "parts": all_parts,
         "unknown_shares": list(UNKNOWN_SHARES),
-        "log_min": float(log_min),
+        "log_min": log_min,
     }
 
 
