@@ -63,7 +63,7 @@ def test_one_open_set_sample_still_has_a_logarithmic_axis(tmp_path):
 
 def test_roc(make_scores, tmp_path):
     curve = roc_of(make_scores().counts())
-    figure = drawn(plots.roc({name: curve for name in NAMES}), tmp_path)
+    figure = drawn(plots.roc(dict.fromkeys(NAMES, curve)), tmp_path)
     assert figure.get_figwidth() == ONE_COLUMN
     assert np.array_equal(line(figure.axes[0], "模型").get_ydata(), curve.tpr)
     styles = {(found.get_color(), found.get_linestyle()) for found in figure.axes[0].get_lines()[1:]}

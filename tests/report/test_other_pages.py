@@ -82,7 +82,9 @@ def picture(tmp_path):
 
 
 def test_a_detector_has_a_page(picture):
-    page = detection_page("<yolo>", Detection(), gallery=[FalseDetection(picture, (5, 5, 20, 20), "<cat>", 0.9, "zebra")])
+    page = detection_page(
+        "<yolo>", Detection(), gallery=[FalseDetection(picture, (5, 5, 20, 20), "<cat>", 0.9, "zebra")]
+    )
     for shown in ("&lt;yolo&gt;", "A &lt;note&gt;.", "&lt;boat&gt;", ".020 [.010, .030]", "data:image/jpeg;base64,"):
         assert shown in page
     assert "<cat>" not in page
@@ -103,7 +105,10 @@ def test_what_a_detector_lacks_is_left_out():
 
 
 def test_missing_images_are_one_sentence(picture, tmp_path):
-    there, gone = FalseDetection(picture, (0, 0, 5, 5), "cat", 0.5), FalseDetection(tmp_path / "no.png", (0, 0, 5, 5), "a", 0.9)
+    there, gone = (
+        FalseDetection(picture, (0, 0, 5, 5), "cat", 0.5),
+        FalseDetection(tmp_path / "no.png", (0, 0, 5, 5), "a", 0.9),
+    )
     html, note = gallery_section([there, gone])
     assert html.count("<img") == 1
     assert note.startswith("1 of 2 images of the gallery is missing")

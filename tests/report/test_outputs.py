@@ -27,7 +27,23 @@ def run(*words):
 
 def test_evaluate_writes_the_page_and_all_tables(files, tmp_path, capsys):
     out = tmp_path / "new" / "report.html"
-    assert run("evaluate", *files, "--resamples", 20, "--report", out, "--markdown", tmp_path / "t.md", "--csv", tmp_path / "t.csv", "--latex", tmp_path / "t.tex") == 0
+    assert (
+        run(
+            "evaluate",
+            *files,
+            "--resamples",
+            20,
+            "--report",
+            out,
+            "--markdown",
+            tmp_path / "t.md",
+            "--csv",
+            tmp_path / "t.csv",
+            "--latex",
+            tmp_path / "t.tex",
+        )
+        == 0
+    )
     assert f"The report is {out}" in capsys.readouterr().out
     page = out.read_text(encoding="utf-8")
     assert "2 models compared" in page
@@ -47,7 +63,10 @@ def test_splits_are_summed_up_on_the_page(make_scores, tmp_path):
     for split in range(3):
         make_scores(n=300, seed=split).write(tmp_path / "ours" / f"split{split}.parquet")
     splits = sorted((tmp_path / "ours").iterdir())
-    assert run("evaluate", *splits, "--resamples", 20, "--report", tmp_path / "r.html", "--markdown", tmp_path / "t.md") == 0
+    assert (
+        run("evaluate", *splits, "--resamples", 20, "--report", tmp_path / "r.html", "--markdown", tmp_path / "t.md")
+        == 0
+    )
     assert "ours (mean ± sd of 3)" in (tmp_path / "r.html").read_text(encoding="utf-8")
     assert "ours (mean ± sd of 3)" in (tmp_path / "t.md").read_text(encoding="utf-8")
 

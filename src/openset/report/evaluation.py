@@ -168,7 +168,7 @@ def _operating(data: Mapping[str, object], names: Sequence[str], best: int) -> s
             else {"acceptance": ""},
         )
         + '</div><div class="panel">'
-        '<label class="slider">Threshold <output id="threshold-value" for="threshold"></output>'
+        '<label class="slider" for="threshold">Threshold <output id="threshold-value" for="threshold"></output>'
         '<input type="range" id="threshold" min="0" max="1" step="1" value="0"></label>'
         f'<div class="marks" role="group" aria-label="Go to">{marks}</div>'
         '<p id="summary" role="status" aria-live="polite"></p></div>'
