@@ -30,7 +30,10 @@ def chromium():
     if found is None:
         pytest.skip("there is no Chromium on this machine (on Debian: apt-get install chromium)")
     with driver.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=found, args=FLAGS)
+        try:
+            browser = playwright.chromium.launch(executable_path=found, args=FLAGS, timeout=30_000)
+        except driver.TimeoutError:  # seen once on a busy machine: the browser hung while starting
+            browser = playwright.chromium.launch(executable_path=found, args=FLAGS, timeout=60_000)
         yield browser
         browser.close()
 

@@ -1,5 +1,6 @@
 """The slider: what it shows is what the core computes, everywhere on the page."""
 
+import itertools
 import re
 
 import numpy as np
@@ -67,7 +68,8 @@ def test_rejecting_everything_has_no_accuracy(tab, three):
 PIXELS = """figure => {
     const svg = figure.querySelector('svg'), marks = [...svg.querySelectorAll('circle')];
     const chart = {width: +svg.getAttribute('width'), height: +svg.getAttribute('height')};
-    return {...chart, marks: marks.map(mark => [+mark.getAttribute('cx'), +mark.getAttribute('cy'), +mark.getAttribute('r')])};
+    const numbers = mark => ['cx', 'cy', 'r'].map(name => +mark.getAttribute(name));
+    return {...chart, marks: marks.map(numbers)};
 }"""
 
 
@@ -110,7 +112,8 @@ def test_no_drawn_point_is_off_by_more_than_half_a_pixel(tab, three, log):
             # The widest line is that of the selected model.
             path = page.eval_on_selector_all(
                 f"#chart-{name} svg > path[stroke-dasharray]",
-                "all => all.sort((a, b) => parseFloat(b.style.strokeWidth) - parseFloat(a.style.strokeWidth))[0].getAttribute('d')",
+                """all => all.sort((a, b) => parseFloat(b.style.strokeWidth) - parseFloat(a.style.strokeWidth))
+                    [0].getAttribute('d')""",
             )
             drawn = np.array(re.findall(r"([-\d.]+) ([-\d.]+)", path), dtype=float)
             scores = models[2]
@@ -127,7 +130,7 @@ def test_no_drawn_point_is_off_by_more_than_half_a_pixel(tab, three, log):
 
 def farthest(points, line):
     distance = np.full(len(points), np.inf)
-    for start, end in zip(line[:-1], line[1:], strict=True):
+    for start, end in itertools.pairwise(line):
         along, offset = end - start, points - start
         length = along @ along
         share = np.clip(offset @ along / length, 0, 1) if length else np.zeros(len(points))
@@ -136,8 +139,7 @@ def farthest(points, line):
 
 
 def test_other_models_are_shown_at_the_matching_point(tab, three):
-    models, file = three
-    page = tab.open(file)
+    page = tab.open(three[1])
     row = page.inner_text('[data-table="live"] tbody tr:nth-child(1)').split("\t")
     assert row[0] == "softmax"
     assert row[2] in ("5.0 %", "4.9 %")

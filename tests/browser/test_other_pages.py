@@ -28,7 +28,9 @@ def detector():
             recall=0.1, ratio=1.0, rows=("cat", "dog"), columns=("cat", "dog", "<i>zebra"), n_known=2,
             counts=((5, 1, 3), (0, 6, 0)),
         ),
-        background={"cat": SimpleNamespace(n=9, mean=0.5, sd=0.1, share_background_higher=0.0, histogram=(0,) * 19 + (9,))},
+        background={
+            "cat": SimpleNamespace(n=9, mean=0.5, sd=0.1, share_background_higher=0.0, histogram=(0,) * 19 + (9,))
+        },
         n_known=100,
         n_wild=150,
         notes=(),

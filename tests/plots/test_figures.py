@@ -148,6 +148,9 @@ def test_detection_figures(tmp_path):
     row = SimpleNamespace(recall=0.3, ratios=(0.5, 1.0), impact=(0.1, 0.2))
     figure = drawn(plots.wilderness({"yolo": [row]}), tmp_path)
     assert line(figure.axes[0], "recall 0.3").get_ydata().tolist() == [0.1, 0.2]
+    steep = SimpleNamespace(recall=0.3, ratios=(0.5, 1.0), impact=(0.4, 0.8))
+    figure = drawn(plots.wilderness({"flat": [row], "steep": [steep]}), tmp_path)
+    assert figure.axes[0].get_ylim()[1] > 0.8  # both panels show the steeper one whole
     found = SimpleNamespace(recall=0.3, ratio=1.0, closed_set=(90, 2, 3, 5, 0, 0), open_set=(90, 2, 3, 5, 50, 50))
     figure = drawn(plots.detection_errors({"yolo": found}), tmp_path)
     widths = [[bar.get_width() for bar in kind] for kind in figure.axes[0].containers]

@@ -1,3 +1,5 @@
+import itertools
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -9,7 +11,7 @@ from openset.views import thin
 def distance_to_line(x, y, kept):
     """Textbook: the smallest distance of every point to any segment between kept points."""
     found = np.full(len(x), np.inf)
-    for a, b in zip(kept[:-1], kept[1:], strict=True):
+    for a, b in itertools.pairwise(kept):
         start, along = np.array([x[a], y[a]]), np.array([x[b] - x[a], y[b] - y[a]])
         offset = np.stack([x, y], axis=1) - start
         length = along @ along

@@ -136,7 +136,8 @@ def _wilderness(rows: Sequence[WildernessResult]) -> str:
     ]
     return section(
         "Wilderness Impact",
-        '<div class="panel"><label class="slider" for="ratio">Wilderness ratio <output id="ratio-value" for="ratio"></output>'
+        '<div class="panel"><label class="slider" for="ratio">Wilderness ratio '
+        '<output id="ratio-value" for="ratio"></output>'
         '<input type="range" id="ratio" min="0" max="1" step="1" value="0"></label>'
         '<p id="summary" role="status" aria-live="polite"></p></div>',
         chart("wilderness", "Wilderness Impact over the wilderness ratio"),

@@ -65,8 +65,9 @@ class Details {
     const section = document.getElementById("confusion");
     section.hidden = !made.matrix;
     if (!made.matrix) return;
-    const rows = [...made.names, ...made.open_names], columns = [...made.names, "rejected"];
-    const cells = new Array(rows.length * columns.length).fill(0);
+    made.rows = made.rows || [...made.names, ...made.open_names];
+    made.columns = made.columns || [...made.names, "rejected"];
+    const { rows, columns } = made, cells = new Array(rows.length * columns.length).fill(0);
     for (let step = 0; step <= place; step++) {
       let at = 0;
       const changes = made.matrix[step];

@@ -1,6 +1,9 @@
 "use strict";
 // A matrix of counts as an SVG picture; the darkness of a cell is its share of the row.
 
+const SHADES = 32;
+const short = name => name.length > 18 ? name.slice(0, 17) + "…" : name;
+
 class Matrix {
   constructor(figure) {
     this.figure = figure;
@@ -15,45 +18,62 @@ class Matrix {
     this.svg.addEventListener("pointerleave", () => this.tip && this.tip.remove());
   }
 
-  // `cells` in rows; `border` is where a line divides the rows, `split` where one divides the columns.
-  show({ rows, columns, cells, border, split, label }) {
-    this.data = { rows, columns, cells };
-    const short = name => name.length > 18 ? name.slice(0, 17) + "…" : name;
+  // `cells` row by row; lines are drawn after `border` rows and `split` columns. Names are drawn when they change.
+  show(data) {
+    const same = this.data && this.data.rows === data.rows && this.data.columns === data.columns;
+    this.data = data;
+    if (!same) this.names(data);
+    this.cells(data);
+  }
+
+  names({ rows, columns, border, split, label }) {
+    this.svg.replaceChildren();
     const size = this.size = Math.max(13, Math.min(34, Math.floor(720 / columns.length)));
-    const left = this.left = 14 + this.widest(rows.map(short)), top = this.top = 14 + this.widest(columns.map(short));
+    const left = this.left = 14 + this.widest(rows), top = this.top = 14 + this.widest(columns);
     const width = this.width = left + size * columns.length + 8, height = top + size * rows.length + 8;
-    const parts = this.svg;
-    parts.replaceChildren();
     for (const [name, value] of Object.entries({ width, height, viewBox: `0 0 ${width} ${height}`, "aria-label": label })) {
-      parts.setAttribute(name, value);
+      this.svg.setAttribute(name, value);
     }
     columns.forEach((name, i) => {
-      svg("text", { transform: `translate(${left + size * (i + .5) + 4} ${top - 6}) rotate(-90)` }, parts, short(name));
+      svg("text", { transform: `translate(${left + size * (i + .5) + 4} ${top - 6}) rotate(-90)` }, this.svg, short(name));
     });
     rows.forEach((name, j) => {
-      const y = top + size * j, row = cells.slice(j * columns.length, (j + 1) * columns.length);
-      const total = row.reduce((sum, count) => sum + count, 0);
-      svg("text", { x: left - 6, y: y + size / 2 + 4, "text-anchor": "end" }, parts, short(name));
-      row.forEach((count, i) => {
-        if (!count) return;
-        const share = count / total;
-        svg("rect", { x: left + size * i, y, width: size - 1, height: size - 1, style: `fill:rgba(var(--cell),${(0.08 + 0.92 * share).toFixed(3)})` }, parts);
-        if (size >= 26 && count < 10000) {
-          const ink = share > 0.5 ? "var(--paper)" : "var(--ink)";
-          svg("text", { x: left + size * (i + .5) - .5, y: y + size / 2 + 4, "text-anchor": "middle", style: `fill:${ink};font-size:10px` }, parts, count);
-        }
-      });
+      svg("text", { x: left - 6, y: top + size * (j + .5) + 4, "text-anchor": "end" }, this.svg, short(name));
     });
-    svg("rect", { class: "axis", fill: "none", x: left - .5, y: top - .5, width: size * columns.length, height: size * rows.length, style: "fill:none" }, parts);
-    if (border) svg("line", { class: "axis", x1: left, x2: width - 8, y1: top + size * border - .5, y2: top + size * border - .5 }, parts);
-    if (split) svg("line", { class: "axis", y1: top, y2: height - 8, x1: left + size * split - .5, x2: left + size * split - .5 }, parts);
+    this.layer = svg("g", {}, this.svg);
+    svg("path", { class: "axis", fill: "none", d: `M${left - .5} ${top - .5}h${size * columns.length}v${size * rows.length}h${-size * columns.length}z` }, this.svg);
+    if (border) svg("line", { class: "axis", x1: left, x2: width - 8, y1: top + size * border - .5, y2: top + size * border - .5 }, this.svg);
+    if (split) svg("line", { class: "axis", y1: top, y2: height - 8, x1: left + size * split - .5, x2: left + size * split - .5 }, this.svg);
   }
 
   widest(names) {
     const probe = svg("text", {}, this.svg);
-    const widths = names.map(name => { probe.textContent = name; return probe.getComputedTextLength(); });
+    const widths = names.map(name => { probe.textContent = short(name); return probe.getComputedTextLength(); });
     probe.remove();
     return Math.max(...widths);
+  }
+
+  // Cells of one shade are one shape, so that thousands of cells are quick to draw.
+  cells({ rows, columns, cells }) {
+    const { size, left, top } = this, shades = new Array(SHADES + 1).fill("");
+    this.layer.replaceChildren();
+    const numbers = svg("g", {});
+    rows.forEach((_, j) => {
+      const y = top + size * j, row = cells.slice(j * columns.length, (j + 1) * columns.length);
+      const total = row.reduce((sum, count) => sum + count, 0);
+      row.forEach((count, i) => {
+        if (!count) return;
+        const shade = Math.ceil(SHADES * count / total), x = left + size * i;
+        shades[shade] += `M${x.toFixed(1)} ${y.toFixed(1)}h${size - 1}v${size - 1}h${1 - size}z`;
+        if (size < 26 || count >= 10000) return;
+        const ink = shade > SHADES / 2 ? "paper" : "ink";
+        svg("text", { x: x + size / 2 - .5, y: y + size / 2 + 4, "text-anchor": "middle", style: `fill:var(--${ink});font-size:10px` }, numbers, count);
+      });
+    });
+    shades.forEach((path, shade) => {
+      if (path) svg("path", { d: path, style: `fill:rgba(var(--cell),${(0.08 + 0.92 * shade / SHADES).toFixed(3)})` }, this.layer);
+    });
+    this.layer.append(numbers);
   }
 
   hover(event) {
