@@ -2,7 +2,8 @@ import numpy as np
 import pytest
 
 from openset.errors import OpenSetError
-from openset.metrics import ccr_at_fpr
+from openset.intervals import Request, draw_weights, evaluator
+from openset.metrics import METRICS
 from openset.scores import Scores
 from openset.views import oscr_band, probability_histogram, risk_curve, score_histogram
 
@@ -35,18 +36,14 @@ def test_probability_histogram_needs_probabilities(make_scores):
     assert made.edges[[0, -1]].tolist() == [0, 1]
 
 
-def test_the_band_surrounds_the_curve(make_scores):
-    scores = make_scores(n=2000)
-    band = oscr_band(scores, against="unknown", seed=1)
-    for fpr in (0.01, 0.1, 0.5, 1.0):
-        at = int(np.searchsorted(band.fpr, fpr, side="right")) - 1
-        value = ccr_at_fpr(
-            scores.labels, scores.predictions, scores.unknown_score, fpr=float(band.fpr[at]), against="unknown"
-        )
-        assert band.low[at] <= value <= band.high[at]
-    assert (band.high - band.low).max() < 0.5
-    wider = oscr_band(scores, against="unknown", seed=1, level=0.5)
-    assert (wider.high - wider.low).sum() < (band.high - band.low).sum()
+def test_the_band_holds_the_quantiles_of_ccr_at_each_fpr(make_scores):
+    scores = make_scores(n=500)
+    band = oscr_band(scores, against="unknown", n_resamples=32, level=0.8, seed=3)
+    resamples = draw_weights(scores, 32, np.random.default_rng(3))
+    for at in (5, 100, 190):
+        values = evaluator(scores, [Request(METRICS["ccr_at_fpr"], {"fpr": float(band.fpr[at])}, "unknown")])
+        expected = np.quantile([values(weights)[0] for weights in resamples], [0.1, 0.9])
+        assert [band.low[at], band.high[at]] == pytest.approx(expected)
 
 
 def test_risk_of_accepting_everything_is_the_mix_that_arrives(make_scores):

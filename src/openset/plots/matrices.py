@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.colors import PowerNorm
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
@@ -39,8 +40,9 @@ def draw_matrix(
 ) -> None:
     """Cells as shades of one colour, which print well in grey, with a line after `border` rows and `split` columns."""
     axis.grid(visible=False)
-    axis.imshow(shares, cmap="Blues", vmin=0, vmax=1, aspect="auto", interpolation="none")
-    small = 7 if max(shares.shape) <= _NUMBERS else max(2.5, 7 * 30 / max(shares.shape[0], 30))
+    # The square root keeps rare confusions visible beside the diagonal.
+    axis.imshow(shares, cmap="Blues", norm=PowerNorm(0.5, 0, 1), aspect="auto", interpolation="none")
+    small = 7 if max(shares.shape) <= _NUMBERS else 5
     _name(axis, "x", columns, small)
     _name(axis, "y", rows, small)
     axis.axhline(border - 0.5, color="#333333", linewidth=0.7)
@@ -48,7 +50,7 @@ def draw_matrix(
     if len(columns) <= _NUMBERS:
         for row, column in zip(*np.nonzero(shares >= 0.005), strict=True):
             share = shares[row, column]
-            colour = "white" if share > 0.5 else "black"
+            colour = "white" if share > 0.35 else "black"
             axis.text(column, row, f"{100 * share:.0f}", ha="center", va="center", fontsize=6, color=colour)
 
 

@@ -32,6 +32,7 @@ _RC: dict[Any, Any] = {
     "axes.spines.top": False,
     "axes.spines.right": False,
     "axes.grid": True,
+    "axes.axisbelow": True,
     "grid.color": "#DDDDDD",
     "grid.linewidth": 0.5,
     "lines.linewidth": 1.4,
