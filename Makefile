@@ -15,8 +15,8 @@ test: lint types tests
 environment: $(VENV)/.dev
 
 lint: $(VENV)/.dev
-	$(BIN)/ruff check src tests benchmarks
-	$(BIN)/ruff format --check src tests benchmarks
+	$(BIN)/ruff check src tests benchmarks docs
+	$(BIN)/ruff format --check src tests benchmarks docs
 	$(BIN)/codespell src tests benchmarks docs README.md CONTRIBUTING.md CHANGELOG.md
 	$(BIN)/lint-imports --no-logo
 

@@ -16,12 +16,14 @@ def main() -> None:
     out, width, *command = sys.argv[1:]
     environment = os.environ | {"FORCE_COLOR": "1", "COLUMNS": width, "TERM": "xterm-256color"}
     path = f"{Path(sys.executable).parent}{os.pathsep}{environment['PATH']}"
-    printed = subprocess.run(command, env=environment | {"PATH": path}, capture_output=True, text=True, check=True).stdout  # noqa: S603
+    found = subprocess.run(command, env=environment | {"PATH": path}, capture_output=True, text=True, check=True)
+    printed = found.stdout
     with Path(os.devnull).open("w", encoding="utf-8") as nowhere:
         console = Console(record=True, width=int(width), file=nowhere, force_terminal=True)
         console.print(Text.from_ansi(printed.rstrip()))
     picture = console.export_svg(title=" ".join(command), theme=MONOKAI)
-    picture = re.sub(r"@font-face \{.*?\}", "", picture, flags=re.DOTALL)  # no font from the network: any monospace will do
+    # No font from the network: any monospace will do.
+    picture = re.sub(r"@font-face \{.*?\}", "", picture, flags=re.DOTALL)
     Path(out).write_text(picture, encoding="utf-8")
 
 

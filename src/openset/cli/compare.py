@@ -1,8 +1,9 @@
 """`openset compare`: two models on the same samples."""
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -17,6 +18,12 @@ from openset.cli._console import (
     read,
     table,
 )
+from openset.cli._outputs import ReportOption, check_outputs, say_written, write_report
+
+if TYPE_CHECKING:
+    from openset.evaluation import Result
+    from openset.intervals import Comparison
+    from openset.scores import Scores
 
 
 def command(
@@ -27,6 +34,7 @@ def command(
     background: BackgroundOption = False,
     fit: FitOption = None,
     json: JsonOption = None,
+    report: ReportOption = None,
     resamples: Annotated[int | None, typer.Option("--resamples", min=2, help="Bootstrap resamples.")] = None,
     seed: Annotated[int, typer.Option("--seed", help="Seed of the bootstrap.")] = 0,
 ) -> None:
@@ -34,7 +42,7 @@ def command(
 
     Samples are joined by id where both files have ids, otherwise the labels must be equal, row by row.
 
-    Example: openset compare baseline.parquet ours.parquet
+    Example: openset compare baseline.parquet ours.parquet --report comparison.html
     """
     from rich.markup import escape
 
@@ -44,6 +52,7 @@ def command(
     from openset.metrics import METRICS
     from openset.tables import number
 
+    check_outputs(json, report)
     a, b = align(*(read(file, score, background, fit) for file in (first, second)))
     cards = [card for card in METRICS.values() if card.headline]
     results: list[tuple[Result, Comparison]] = []
@@ -118,3 +127,27 @@ def command(
         "Difference = first - second. OpenAUC and AUROC: DeLong's paired test; others: paired bootstrap.",
         style="dim",
     )
+    if report is not None:
+        _report(report, [first, second], [a, b], results, against, resamples, seed)
+        say_written(report)
+
+
+def _report(
+    path: Path,
+    files: Sequence[Path],
+    models: Sequence["Scores"],
+    results: Sequence[tuple["Result", "Comparison"]],
+    against: str,
+    resamples: int | None,
+    seed: int,
+) -> None:
+    """The page of both models, with the tests just made."""
+    from openset.cli.evaluate import name_files
+    from openset.evaluation import evaluate
+    from openset.report import Paired
+
+    names = name_files(files)
+    parts = None if against == "all" else [against]
+    evaluations = [evaluate(scores, against=parts, n_resamples=resamples, seed=seed) for scores in models]
+    tests = [Paired(names[0], names[1], result.title, found, found.p_value) for result, found in results]
+    write_report(path, files, names, models, evaluations, parts, tests=tests)

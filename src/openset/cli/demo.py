@@ -45,8 +45,12 @@ def command(
     best = tests["neighbours"][0]
     _step(f"openset evaluate {best}", "Every figure of one of them:")
     evaluate_command.command([best], json=out / "neighbours-split0.json")
-    _step(f"openset compare {best} {tests['linear'][0]}", "Is it better than the other on the same samples?")
-    compare_command.command(best, tests["linear"][0], json=out / "comparison.json")
+    _step(
+        f"openset compare {best} {tests['linear'][0]} --report {out}/report.html",
+        "Is it better than the other on the same samples?",
+    )
+    page = out / "report.html"
+    compare_command.command(best, tests["linear"][0], json=out / "comparison.json", report=page)
     _step(
         f"openset threshold {validations['neighbours'][0]} --rule at_acceptance=0.95 --apply {best}",
         "A threshold chosen on validation data, frozen, applied to the test part:",
@@ -58,7 +62,8 @@ def command(
         out=out / "threshold.json",
         unknown_share=0.1,
     )
-    screen.print(f"\nAll files are in [bold]{out}/[/bold]. Next: openset evaluate YOUR_SCORES.csv")
+    screen.print(f"\nAll files are in [bold]{out}/[/bold]. Next: openset evaluate YOUR_SCORES.csv --report report.html")
+    screen.print(f"To see it all, open in a browser:\n{page.resolve()}", soft_wrap=True, highlight=False, markup=False)
 
 
 def _step(line: str, meaning: str) -> None:

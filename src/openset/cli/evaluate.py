@@ -17,6 +17,14 @@ from openset.cli._console import (
     read,
     table,
 )
+from openset.cli._outputs import (
+    FiguresOption,
+    ReportOption,
+    check_outputs,
+    draw,
+    say_written,
+    write_report,
+)
 from openset.errors import OpenSetError
 
 if TYPE_CHECKING:
@@ -34,6 +42,10 @@ def command(
     fit: FitOption = None,
     json: JsonOption = None,
     latex: Annotated[Path | None, typer.Option("--latex", help="Write a booktabs table to this file.")] = None,
+    markdown: Annotated[Path | None, typer.Option("--markdown", help="Write a Markdown table to this file.")] = None,
+    csv: Annotated[Path | None, typer.Option("--csv", help="Write every figure to this CSV file.")] = None,
+    report: ReportOption = None,
+    figures: FiguresOption = None,
     require: Annotated[
         list[str] | None,
         typer.Option("--require", help="A bar such as 'open_auc>=0.9'; exit code 1 if it is missed."),
@@ -49,9 +61,11 @@ def command(
     """Every open-set figure of one or several models, with 95 % intervals.
 
     Example: openset evaluate scores.csv --json result.json --require 'open_auc>=0.9'
+    Example: openset evaluate a.parquet b.parquet --report report.html --figures figures
     """
     from openset.evaluation import evaluate, resamples_for
 
+    check_outputs(json, latex, markdown, csv, report, folder=figures)
     bars = [parse_bar(text) for text in require or []]
     models = [read(file, score, background, fit) for file in files]
     names = name_files(files)
@@ -73,8 +87,12 @@ def command(
             except OpenSetError as error:
                 raise OpenSetError(f"{file}: {error}") from error
     groups = group_files(files, names, group_by)
-    write_files(json, latex, files, names, evaluations, groups)
+    write_files(json, latex, markdown, csv, files, names, evaluations, groups)
+    if report is not None:
+        write_report(report, files, names, models, evaluations, against, spreads=spread_rows(evaluations, groups))
+    drawn = [] if figures is None else draw(figures, names, models, evaluations, against)
     show(names, evaluations, groups)
+    say_written(report, figures, drawn)
     missed = [sentence for bar in bars for sentence in bar.missed(names, evaluations)]
     if missed:
         for sentence in missed:
@@ -201,6 +219,8 @@ def spread_of(evaluations: Sequence["Evaluation"], places: Sequence[int], result
 def write_files(
     json: Path | None,
     latex: Path | None,
+    markdown: Path | None,
+    csv: Path | None,
     files: Sequence[Path],
     names: Sequence[str],
     evaluations: Sequence["Evaluation"],
@@ -231,6 +251,10 @@ def write_files(
         write_json(json, content)
     if latex is not None:
         write_text(latex, tables.latex(names, evaluations, spread_rows(evaluations, groups)))
+    if markdown is not None:
+        write_text(markdown, tables.markdown(names, evaluations, spread_rows(evaluations, groups)))
+    if csv is not None:
+        write_text(csv, tables.csv(names, evaluations))
 
 
 def spread_rows(evaluations: Sequence["Evaluation"], groups: dict[str, list[int]]) -> dict[str, list[str]]:

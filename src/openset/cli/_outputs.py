@@ -1,0 +1,88 @@
+"""What several commands can write: the report page and the figures."""
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from openset.cli._console import console
+from openset.errors import OpenSetError
+
+if TYPE_CHECKING:
+    from openset.evaluation import Evaluation
+    from openset.report import Paired
+    from openset.scores import Scores
+
+ReportOption = Annotated[
+    Path | None, typer.Option("--report", help="Write an interactive page to this .html file; it opens from disk.")
+]
+FiguresOption = Annotated[
+    Path | None, typer.Option("--figures", help="Write every figure to this folder, as PDF and PNG.")
+]
+
+
+def check_outputs(*files: Path | None, folder: Path | None = None) -> None:
+    """Find out before the work, not after it, that a result could not be written."""
+    for file in files:
+        if file is not None and file.is_dir():
+            raise OpenSetError(f"Cannot write {file}: it is a folder; give a file name.")
+    if folder is not None and folder.exists() and not folder.is_dir():
+        raise OpenSetError(f"Cannot write figures to {folder}: it is a file; give the name of a folder.")
+    for path in (*files, folder):
+        if path is None:
+            continue
+        near = next(parent for parent in (path, *path.absolute().parents) if parent.exists())
+        if not near.is_dir() and near != path:
+            raise OpenSetError(f"Cannot write {path}: {near} is a file, not a folder.")
+        if not os.access(near, os.W_OK):
+            raise OpenSetError(f"Cannot write {path}: permission denied in {near if near.is_dir() else near.parent}.")
+
+
+def write_report(
+    path: Path,
+    files: Sequence[Path],
+    names: Sequence[str],
+    models: Sequence["Scores"],
+    evaluations: Sequence["Evaluation"],
+    against: Sequence[str] | None,
+    *,
+    tests: Sequence["Paired"] | None = None,
+    spreads: dict[str, list[str]] | None = None,
+) -> None:
+    """Write the page; without `tests` the best model is tested against the others where they saw the same samples."""
+    from openset.report import Model, against_best, best_of, evaluation_page, write_page
+
+    main = against[0] if against else "all"
+    if tests is None:
+        tests = against_best(names, models, best_of(evaluations, main), against=main)
+    made = [
+        Model(name, scores, evaluation, str(file))
+        for name, scores, evaluation, file in zip(names, models, evaluations, files, strict=True)
+    ]
+    write_page(path, evaluation_page(made, against=against, tests=tests, spreads=spreads))
+
+
+def draw(
+    folder: Path,
+    names: Sequence[str],
+    models: Sequence["Scores"],
+    evaluations: Sequence["Evaluation"],
+    against: Sequence[str] | None,
+) -> list[Path]:
+    """Write every figure of an evaluation; says what to install where matplotlib is missing."""
+    try:
+        from openset.plots import write_figures
+    except ModuleNotFoundError as error:
+        raise OpenSetError("Figures need matplotlib: pip install 'openset[plot]'.") from error
+    return write_figures(folder, names, models, evaluations, against=against)
+
+
+def say_written(report: Path | None, figures: Path | None = None, drawn: Sequence[Path] = ()) -> None:
+    """Where the results are."""
+    out = console()
+    if figures is not None:
+        out.print(f"{len(drawn)} figures are in {figures}.", soft_wrap=True, highlight=False, markup=False)
+    if report is not None:
+        out.print(f"The report is {report}: open it in a browser.", soft_wrap=True, highlight=False, markup=False)

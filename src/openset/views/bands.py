@@ -1,0 +1,66 @@
+"""Confidence bands around an OSCR curve."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from openset.counts import Counts
+from openset.errors import check_share
+from openset.intervals import draw_weights
+from openset.scores import Scores
+
+Array = NDArray[np.float64]
+_BLOCK = 32  # resamples drawn at once
+
+
+@dataclass(frozen=True, eq=False)
+class Band:
+    """At each `fpr` the range in which the CCR of a new sample of the same size lies with probability `level`."""
+
+    fpr: Array
+    low: Array
+    high: Array
+    level: float
+
+
+def oscr_band(
+    scores: Scores,
+    *,
+    against: str = "all",
+    n_resamples: int = 200,
+    level: float = 0.95,
+    seed: int = 0,
+    n_points: int = 200,
+) -> Band:
+    """Pointwise percentile band of CCR at FPR, from resamples stratified by known, negative and unknown.
+
+    >>> band = oscr_band(Scores([0, 1, 0, -2, -2], [0, 1, 1, 0, 1], [0.1, 0.2, 0.6, 0.5, 0.9]), n_points=4)
+    >>> bool((band.low <= band.high).all())
+    True
+    """
+    check_share("oscr_band", "level", level, one=False)
+    counts = scores.counts(against)
+    # Half the points even on a linear axis, half on a logarithmic one: the band serves both.
+    fpr = np.unique(
+        np.concatenate(
+            (
+                np.linspace(0.0, 1.0, n_points // 2),
+                np.geomspace(1 / counts.n_open, 1.0, n_points // 2),
+            )
+        )
+    )
+    rng = np.random.default_rng(seed)
+    order = counts.ranking.order
+    found = np.empty((n_resamples, len(fpr)))
+    for start in range(0, n_resamples, _BLOCK):
+        for place, weights in enumerate(draw_weights(scores, min(_BLOCK, n_resamples - start), rng), start):
+            found[place] = _ccr_at(replace(counts, weights=weights[order]), fpr)
+    low, high = np.quantile(found, [(1 - level) / 2, (1 + level) / 2], axis=0)
+    return Band(fpr, low, high, level)
+
+
+def _ccr_at(counts: Counts, fpr: Array) -> Array:
+    """Largest CCR at an FPR of at most each of `fpr`."""
+    place = np.searchsorted(counts.fpr, fpr + 1e-12, side="right") - 1
+    return counts.ccr[place]

@@ -1,0 +1,70 @@
+"""How scores are distributed over knowns, negatives and unknowns."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from openset.errors import OpenSetError
+from openset.scores import Scores
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Histogram:
+    """Share of each kind of sample in each bin. The first and last bin also hold what lies beyond them."""
+
+    edges: Array
+    shares: Mapping[str, Array]
+    """By kind, in the order known, negative, unknown; kinds without samples are left out."""
+    beyond: float
+    """Share of all samples that lie outside the edges."""
+    quantity: str
+    """What the scores are, for an axis."""
+
+
+def score_histogram(scores: Scores, *, bins: int = 60, tail: float = 0.001) -> Histogram:
+    """Unknown scores; the range leaves out a share `tail` at either end, so that one far score does not hide the rest.
+
+    >>> made = score_histogram(Scores([0, 0, -2], [0, 0, 0], [0.0, 0.25, 1.0]), bins=2)
+    >>> made.shares["known"], made.shares["unknown"]
+    (array([1., 0.]), array([0., 1.]))
+    """
+    values = scores.unknown_score.astype(np.float64)
+    low, high = np.quantile(values, [tail, 1 - tail], method="closest_observation")
+    if not low < high:
+        low, high = float(values.min()), float(values.max())
+    return _histogram(scores, values, float(low), float(high), bins, "unknown score")
+
+
+def probability_histogram(scores: Scores, *, bins: int = 50) -> Histogram:
+    """Probability of the true class on knowns, largest probability on open-set samples (ImageNet protocols, Fig. 4).
+
+    >>> made = probability_histogram(Scores([0, -2], [0, 0], [0.2, 0.4], [[0.8, 0.2], [0.6, 0.4]]), bins=2)
+    >>> made.shares["known"], made.shares["unknown"]
+    (array([0., 1.]), array([0., 1.]))
+    """
+    if scores.probabilities is None:
+        raise OpenSetError("These scores carry no probabilities, which this histogram needs.")
+    target = scores.probabilities[np.arange(len(scores)), np.maximum(scores.labels, 0)]
+    values = np.where(scores.labels >= 0, target, scores.probabilities.max(axis=1)).astype(np.float64)
+    return _histogram(scores, values, 0.0, 1.0, bins, "probability")
+
+
+def _histogram(scores: Scores, values: Array, low: float, high: float, bins: int, quantity: str) -> Histogram:
+    if not low < high:  # every score is the same
+        reach = max(abs(low), 1.0) / 2
+        low, high = low - reach, high + reach
+    edges = np.linspace(low, high, bins + 1)
+    shares = {}
+    for kind, mask in (
+        ("known", scores.labels >= 0),
+        ("negative", scores.labels == -1),
+        ("unknown", scores.labels == -2),
+    ):
+        if mask.any():
+            shares[kind] = np.histogram(values[mask].clip(low, high), bins=edges)[0] / mask.sum()
+    beyond = float(((values < low) | (values > high)).mean())
+    return Histogram(edges, shares, beyond, quantity)

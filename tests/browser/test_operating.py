@@ -1,0 +1,218 @@
+"""The slider: what it shows is what the core computes, everywhere on the page."""
+
+import itertools
+import re
+
+import numpy as np
+import pytest
+
+from openset.curves import oscr_curve, roc_curve
+from openset.metrics import known_precision, open_set_confusion_matrix
+from openset.operating import Threshold
+from openset.views import steps_of
+
+
+def shown(share):
+    return f"{100 * share:.1f} %"
+
+
+def test_the_figures_are_the_cores_at_every_step(tab, three):
+    models, file = three
+    page = tab.open(file)
+    scores = models[2]
+    steps = steps_of(scores)
+    assert page.get_attribute("#threshold", "max") == str(len(steps) - 1)
+    for step in [1, 17, len(steps) // 3, len(steps) // 2, len(steps) - 30, len(steps) - 1]:
+        tab.go_to(step)
+        threshold = float(steps.thresholds[step])
+        found = Threshold(threshold, "", {}, 0).apply(scores)
+        precision = known_precision(
+            scores.labels, scores.predictions, scores.unknown_score, threshold=threshold, unknown_share=0.1
+        )
+        assert tab.figure("lost") == shown(1 - found["acceptance"])
+        assert tab.figure("ccr") == shown(found["ccr"])
+        assert tab.figure("accuracy") == shown(found["accuracy_on_accepted"])
+        assert tab.figure("caught-all") == shown(1 - found["fpr"])
+        assert tab.figure("caught-negative") == shown(1 - found["fpr_negative"])
+        assert tab.figure("caught-unknown") == shown(1 - found["fpr_unknown"])
+        assert tab.figure("precision") == shown(precision)
+        assert float(page.inner_text("#threshold-value")) == pytest.approx(threshold, rel=1e-3, abs=1e-4)
+
+
+def test_the_assumed_share_of_unknowns_and_the_kind_change_the_precision(tab, three):
+    models, file = three
+    page = tab.open(file)
+    scores, at = models[2], steps_of(models[2]).marks["at_acceptance=0.95"]
+    threshold = float(steps_of(scores).thresholds[at])
+    page.select_option("#share", label="50 %")
+    page.select_option("#part", "negative")
+    expected = known_precision(
+        scores.labels,
+        scores.predictions,
+        scores.unknown_score,
+        threshold=threshold,
+        unknown_share=0.5,
+        against="negative",
+    )
+    assert tab.figure("precision") == shown(expected)
+
+
+def test_rejecting_everything_has_no_accuracy(tab, three):
+    page = tab.open(three[1])
+    tab.go_to(0)
+    assert tab.figure("lost") == "100.0 %"
+    assert tab.figure("accuracy") == "–"
+    assert page.inner_text("#threshold-value") == "below every score"
+
+
+PIXELS = """figure => {
+    const svg = figure.querySelector('svg'), marks = [...svg.querySelectorAll('circle')];
+    const chart = {width: +svg.getAttribute('width'), height: +svg.getAttribute('height')};
+    const numbers = mark => ['cx', 'cy', 'r'].map(name => +mark.getAttribute(name));
+    return {...chart, marks: marks.map(numbers)};
+}"""
+
+
+def to_pixels(chart, x, y):
+    left, right, top, bottom = 56, chart["width"] - 22, 8, chart["height"] - 44
+    return left + (right - left) * x, bottom + (top - bottom) * y
+
+
+def test_the_marks_sit_on_the_curves_and_move_together(tab, three):
+    models, file = three
+    page = tab.open(file)
+    steps = steps_of(models[2])
+    rules = []
+    for step in (len(steps) // 4, len(steps) // 2):
+        tab.go_to(step)
+        for name, height in (("oscr", steps.ccr), ("roc", steps.acceptance)):
+            chart = page.eval_on_selector(f"#chart-{name}", PIXELS)
+            strong = max(chart["marks"], key=lambda mark: mark[2])
+            expected = to_pixels(chart, steps.fpr["all"][step], height[step])
+            assert strong[:2] == pytest.approx(expected, abs=0.5)
+            assert len(chart["marks"]) == 3
+        for part in ("negative", "unknown"):
+            chart = page.eval_on_selector(f"#chart-oscr-{part}", PIXELS)
+            strong = max(chart["marks"], key=lambda mark: mark[2])
+            assert strong[:2] == pytest.approx(to_pixels(chart, steps.fpr[part][step], steps.ccr[step]), abs=0.5)
+        rules.append(page.eval_on_selector("#chart-histogram svg > g line", "line => +line.getAttribute('x1')"))
+    assert rules[0] < rules[1]
+
+
+@pytest.mark.parametrize("log", [False, True])
+def test_no_drawn_point_is_off_by_more_than_half_a_pixel(tab, three, log):
+    models, file = three
+    page = tab.open(file)
+    if log:
+        page.check("#log")
+    for name, make in (("oscr", oscr_curve), ("roc", roc_curve)):
+        for part in ("all", "negative"):
+            page.select_option("#part", part)
+            chart = page.eval_on_selector(f"#chart-{name}", PIXELS)
+            # The widest line is that of the selected model.
+            path = page.eval_on_selector_all(
+                f"#chart-{name} svg > path[stroke-dasharray]",
+                """all => all.sort((a, b) => parseFloat(b.style.strokeWidth) - parseFloat(a.style.strokeWidth))
+                    [0].getAttribute('d')""",
+            )
+            drawn = np.array(re.findall(r"([-\d.]+) ([-\d.]+)", path), dtype=float)
+            scores = models[2]
+            given = (scores.labels, scores.predictions, scores.unknown_score)
+            curve = make(*given, against=part) if name == "oscr" else make(given[0], given[2], against=part)
+            fpr = curve.fpr
+            if log and name == "oscr":
+                low = 0.001
+                fpr = 1 - np.log10(np.maximum(fpr, low)) / np.log10(low)
+            points = np.stack(to_pixels(chart, fpr, curve.ccr if name == "oscr" else curve.tpr), axis=1)
+            assert len(drawn) < len(points)
+            assert farthest(points, drawn) <= 0.5
+
+
+def farthest(points, line):
+    distance = np.full(len(points), np.inf)
+    for start, end in itertools.pairwise(line):
+        along, offset = end - start, points - start
+        length = along @ along
+        share = np.clip(offset @ along / length, 0, 1) if length else np.zeros(len(points))
+        distance = np.minimum(distance, np.hypot(*(offset - share[:, None] * along).T))
+    return distance.max()
+
+
+def test_other_models_are_shown_at_the_matching_point(tab, three):
+    page = tab.open(three[1])
+    row = page.inner_text('[data-table="live"] tbody tr:nth-child(1)').split("\t")
+    assert row[0] == "softmax"
+    assert row[2] in ("5.0 %", "4.9 %")
+    page.select_option("#match", "threshold")
+    mine, other = (page.inner_text(f'[data-table="live"] tbody tr:nth-child({i}) td:nth-child(2)') for i in (3, 1))
+    assert float(other) == pytest.approx(float(mine), abs=0.01)
+    page.select_option("#match", "fpr")
+    caught = [page.inner_text(f'[data-table="live"] tbody tr:nth-child({i}) td:nth-child(4)') for i in (1, 2, 3)]
+    assert [float(text.split()[0]) for text in caught] == pytest.approx([float(caught[2].split()[0])] * 3, abs=0.2)
+
+
+def test_another_model_can_be_selected(tab, three):
+    models, file = three
+    page = tab.open(file)
+    page.select_option("#model", label="softmax")
+    page.click('[data-mark="at_fpr=0.1"]')
+    steps = steps_of(models[0])
+    assert tab.figure("caught-all") == shown(1 - steps.fpr["all"][steps.marks["at_fpr=0.1"]])
+    assert "softmax" in page.inner_text("#classes .hint")
+
+
+def test_classes_slips_and_confusion_follow(tab, three):
+    models, file = three
+    page = tab.open(file)
+    scores, steps = models[2], steps_of(models[2])
+    for step in (len(steps) // 5, len(steps) // 2):
+        tab.go_to(step)
+        matrix = open_set_confusion_matrix(
+            scores.labels,
+            scores.predictions,
+            scores.unknown_score,
+            threshold=float(steps.thresholds[step]),
+            open_classes=scores.open_classes,
+            class_names=scores.class_names,
+        )
+        first = page.inner_text('[data-table="classes"] tbody tr:nth-child(1)').split("\t")
+        assert first[0] == "class 0"
+        assert int(first[1].replace(",", "")) == matrix.counts[0].sum()
+        assert first[3] == shown(matrix.shares[0, -1])
+        assert first[4] == shown(matrix.shares[0, 0])
+        assert int(first[5]) == matrix.counts[5:, 0].sum()
+        leakiest = matrix.slips()[0]
+        slip = page.inner_text('[data-table="slips"] tbody tr:nth-child(1)').split("\t")
+        assert slip == [
+            leakiest.open_class,
+            str(leakiest.total),
+            str(leakiest.accepted),
+            shown(leakiest.share),
+            f"{leakiest.taken_for} ({leakiest.most})",
+        ]
+        cells = page.eval_on_selector_all(
+            "#chart-confusion svg text[style]", "all => all.map(one => +one.textContent).sort((a, b) => a - b)"
+        )
+        assert cells == sorted(matrix.counts[matrix.counts > 0].tolist())
+
+
+def test_the_slider_answers_within_50_ms(tab, three):
+    page = tab.open(three[1])
+    assert median_move(page) < 50
+
+
+def median_move(page):
+    """Milliseconds from the event to everything redrawn and laid out."""
+    return page.evaluate(
+        """() => {
+            const slider = document.getElementById('threshold'), times = [];
+            for (let i = 0; i < 25; i++) {
+                slider.value = Math.round(+slider.max * (i + 1) / 27);
+                const start = performance.now();
+                slider.dispatchEvent(new Event('input'));
+                document.body.getBoundingClientRect();
+                times.push(performance.now() - start);
+            }
+            return times.sort((a, b) => a - b)[12];
+        }"""
+    )

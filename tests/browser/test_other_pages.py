@@ -1,0 +1,71 @@
+"""Pages of detectors, benches and training runs."""
+
+from types import SimpleNamespace
+
+import pytest
+
+from openset.evaluation import evaluate
+from openset.report import Model, bench_page, detection_page, evaluation_page, training_section, write_page
+from openset.views import BenchRow, TrainingLog
+
+
+@pytest.fixture
+def detector():
+    ratios = tuple(i / 10 for i in range(1, 16))
+
+    def wilderness(recall):
+        impact = tuple(recall * ratio / 10 for ratio in ratios)
+        return SimpleNamespace(
+            recall=recall, variant="paper", ratios=ratios, impact=impact, awi=0.02, awi_low=0.01, awi_high=0.03,
+            slope=recall / 10, fp_per_1000=40.0, n_true=50, n_false=10, n_open=tuple(range(15)), unreached=(),
+        )  # fmt: skip
+
+    return SimpleNamespace(
+        mean_average_precision=SimpleNamespace(known={"voc": 0.7}, wild={"voc": 0.6}, ratio=1.0),
+        wilderness=(wilderness(0.1), wilderness(0.5)),
+        errors=(SimpleNamespace(recall=0.1, ratio=1.0, closed_set=(80, 5, 5, 5, 0, 5), open_set=(80, 5, 5, 5, 9, 16)),),
+        confusion=SimpleNamespace(
+            recall=0.1, ratio=1.0, rows=("cat", "dog"), columns=("cat", "dog", "<i>zebra"), n_known=2,
+            counts=((5, 1, 3), (0, 6, 0)),
+        ),
+        background={
+            "cat": SimpleNamespace(n=9, mean=0.5, sd=0.1, share_background_higher=0.0, histogram=(0,) * 19 + (9,))
+        },
+        n_known=100,
+        n_wild=150,
+        notes=(),
+    )  # fmt: skip
+
+
+def test_the_wilderness_slider_shows_the_results(tab, detector, tmp_path):
+    file = tmp_path / "detector.html"
+    write_page(file, detection_page("yolo", detector))
+    page = tab.open(file)
+    assert page.inner_text("#ratio-value") == "1"
+    for step in (0, 7, 14):
+        page.eval_on_selector("#ratio", f"one => {{ one.value = {step}; one.dispatchEvent(new Event('input')); }}")
+        row = page.inner_text('[data-table="at-ratio"] tbody tr:nth-child(2)').split("\t")
+        assert row == ["recall 0.5", f"{detector.wilderness[1].impact[step]:.4f}", str(step), "60"]
+    assert page.locator("#chart-errors rect").count() == 10
+    page.locator("#chart-errors rect").nth(9).hover()
+    assert "mixed unknown: 16" in page.text_content("#chart-errors .tip")
+    assert "<i>zebra" in page.locator("#chart-detections text").all_text_contents()
+
+
+def test_a_bench_page_draws_a_dot_per_method(tab, tmp_path):
+    file = tmp_path / "bench.html"
+    write_page(file, bench_page([BenchRow(p, m, [0.7, 0.8]) for p in "ab" for m in ("softmax", "ours")]))
+    page = tab.open(file)
+    assert page.locator("#chart-bench-0 circle").count() == 2
+    page.locator("#chart-bench-1 circle").first.hover()
+    assert "mean 0.750, sd 0.071, 2 runs" in page.text_content("#chart-bench-1 .tip")
+
+
+def test_training_curves_stand_in_an_evaluation(tab, make_report, tmp_path):
+    scores = make_report.synthetic()
+    section = training_section(TrainingLog([1, 2, 3], {"loss": [3.0, 2.0, None], "accuracy": [0.1, 0.5, 0.9]}))
+    file = tmp_path / "run.html"
+    write_page(file, evaluation_page([Model("ours", scores, evaluate(scores, intervals=False))], extra=[section]))
+    page = tab.open(file)
+    assert page.locator("#training svg[role=img]").count() == 2
+    assert page.locator("#contents a").all_inner_texts().count("Training") == 1

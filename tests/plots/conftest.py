@@ -1,0 +1,26 @@
+import numpy as np
+import pytest
+
+from openset.scores import Scores
+
+
+@pytest.fixture
+def make_scores():
+    """Scores of a model that is right nine times in ten, with negatives and unknowns of a few classes."""
+
+    def make(n=600, n_classes=4, *, seed=0, decimals=None, groups=False, probabilities=False):
+        rng = np.random.default_rng(seed)
+        labels = np.where(rng.random(n) < 0.6, rng.integers(0, n_classes, n), rng.choice([-1, -2], n))
+        predictions = np.where((labels >= 0) & (rng.random(n) < 0.9), labels, rng.integers(0, n_classes, n))
+        score = rng.normal(size=n) + 1.8 * (labels == -2) + 2.4 * (labels == -1)
+        given = np.exp(rng.normal(size=(n, n_classes)))
+        return Scores(
+            labels,
+            predictions,
+            score if decimals is None else score.round(decimals),
+            given / given.sum(axis=1, keepdims=True) if probabilities else None,
+            open_classes=np.where(labels < 0, np.char.add("open ", rng.integers(0, 3, n).astype(str)), ""),
+            groups=np.where(labels < 0, rng.choice(["easy", "hard"], n), "") if groups else None,
+        )
+
+    return make

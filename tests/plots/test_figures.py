@@ -1,0 +1,228 @@
+"""Every figure: it draws what it is given, at the size it promises, for hard names and many classes."""
+
+import subprocess
+import sys
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from openset import plots
+from openset.curves import oscr_of, roc_of, unknown_recall_of
+from openset.errors import OpenSetError
+from openset.evaluation import evaluate
+from openset.metrics import open_set_confusion_matrix
+from openset.plots.style import COLOURS, ONE_COLUMN, TWO_COLUMNS
+from openset.scores import Scores
+from openset.views import (
+    BenchRow,
+    GammaLog,
+    Sensitivity,
+    TrainingLog,
+    class_figures,
+    oscr_band,
+    probability_histogram,
+    risk_curve,
+    score_histogram,
+)
+
+NAMES = ["$x_1$ <b>", "模型", "नमूना", "نموذج"]
+
+
+def drawn(figure, tmp_path):
+    """Draw for real: layout and fonts are only worked out then."""
+    (file,) = plots.save(figure, tmp_path / "figure", formats=["png"])
+    assert file.read_bytes().startswith(b"\x89PNG")
+    return figure
+
+
+def line(axis, label):
+    return next(found for found in axis.get_lines() if found.get_label() == label)
+
+
+@pytest.mark.parametrize("log", [True, False])
+def test_oscr_shows_negatives_and_unknowns_side_by_side(make_scores, tmp_path, log):
+    scores = make_scores()
+    curves = {part: {"ours": oscr_of(scores.counts(part))} for part in ("negative", "unknown")}
+    bands = {part: {"ours": oscr_band(scores, against=part, n_resamples=20)} for part in curves}
+    figure = drawn(plots.oscr(curves, bands=bands, log=log), tmp_path)
+    assert figure.get_figwidth() == TWO_COLUMNS
+    left, right = figure.axes
+    assert left.get_xlabel() == "negatives accepted (FPR)"
+    assert right.get_xlabel() == "unknowns accepted (FPR)"
+    assert left.get_xscale() == ("log" if log else "linear")
+    assert np.array_equal(line(right, "ours").get_ydata(), curves["unknown"]["ours"].ccr)
+    assert len(left.collections) == 1  # the band
+
+
+def test_one_open_set_sample_still_has_a_logarithmic_axis(tmp_path):
+    scores = Scores([0, 1, -2], [0, 1, 0], [0.1, 0.2, 0.3])
+    figure = drawn(plots.oscr({"all": {"m": oscr_of(scores.counts())}}), tmp_path)
+    assert figure.axes[0].get_xlim() == (0.1, 1)
+
+
+def test_roc(make_scores, tmp_path):
+    curve = roc_of(make_scores().counts())
+    figure = drawn(plots.roc(dict.fromkeys(NAMES, curve)), tmp_path)
+    assert figure.get_figwidth() == ONE_COLUMN
+    assert np.array_equal(line(figure.axes[0], "模型").get_ydata(), curve.tpr)
+    styles = {(found.get_color(), found.get_linestyle()) for found in figure.axes[0].get_lines()[1:]}
+    assert len(styles) == len(NAMES)
+
+
+def test_many_models_keep_a_short_legend(make_scores, tmp_path):
+    curve = roc_of(make_scores().counts())
+    figure = drawn(plots.roc({f"model {i}": curve for i in range(50)}), tmp_path)
+    shown = [words.get_text() for words in figure.axes[0].get_legend().get_texts()]
+    assert len(shown) == len(COLOURS) + 1
+    assert shown[-1] == "42 more"
+
+
+def test_unknown_recall(make_scores, tmp_path):
+    curve = unknown_recall_of(make_scores().counts())
+    axis = drawn(plots.unknown_recall(curve), tmp_path).axes[0]
+    assert np.array_equal(line(axis, "F-score, macro").get_ydata(), curve.f_macro)
+    assert np.array_equal(line(axis, "CCR").get_xdata(), curve.unknown_recall)
+
+
+def test_risk(make_scores, tmp_path):
+    curve = risk_curve(make_scores(), unknown_share=0.2)
+    axis = drawn(plots.risk({"ours": curve}), tmp_path).axes[0]
+    assert np.array_equal(line(axis, "ours").get_ydata(), curve.unknown + curve.misclassified)
+    assert "20%" in axis.get_ylabel()
+
+
+def test_histograms(make_scores, tmp_path):
+    scores = make_scores(probabilities=True)
+    figure = drawn(plots.score_histograms({"a": score_histogram(scores), "b": probability_histogram(scores)}), tmp_path)
+    assert [axis.get_xlabel() for axis in figure.axes] == ["unknown score", "probability"]
+    assert [words.get_text() for words in figure.legends[0].get_texts()] == ["known", "negative", "unknown"]
+
+
+@pytest.mark.parametrize("n_classes", [2, 12, 150])
+def test_confusion_from_two_to_150_classes(make_scores, tmp_path, n_classes):
+    scores = make_scores(n=3000, n_classes=n_classes)
+    matrix = open_set_confusion_matrix(
+        scores.labels, scores.predictions, scores.unknown_score, threshold=0.5, n_classes=n_classes
+    )
+    figure = drawn(plots.confusion(matrix), tmp_path)
+    axis = figure.axes[0]
+    assert np.allclose(axis.images[0].get_array(), matrix.shares)
+    assert figure.get_figheight() <= 9
+    labels = [words.get_text() for words in axis.get_yticklabels()]
+    assert len(labels) <= 62
+    assert labels[-1] == "unknown"
+    assert axis.get_xticklabels()[-1].get_text() == "rejected"
+    assert bool(axis.texts) == (n_classes == 2)
+
+
+@pytest.mark.parametrize("n_classes", [4, 100])
+def test_classes_weakest_first(make_scores, tmp_path, n_classes):
+    found = class_figures(make_scores(n=3000, n_classes=n_classes), 1.0)
+    axis = drawn(plots.per_class_ccr(found), tmp_path).axes[0]
+    heights = axis.containers[0].lines[0].get_ydata()
+    assert np.array_equal(heights, np.sort(found.ccr))
+    assert axis.get_xticklabels()[0].get_text() == found.names[int(found.ccr.argmin())]
+
+
+def test_training_figures(tmp_path):
+    epochs = [1, 2, 3]
+    figure = drawn(plots.gamma_over_epochs({"S": GammaLog(epochs, [0.1, 0.5, 0.9], [1.0, 0.8, 0.7])}), tmp_path)
+    assert line(figure.axes[1], "S").get_ydata().tolist() == [1.0, 0.8, 0.7]
+    figure = drawn(plots.sensitivity({"CIFAR10": Sensitivity([0.1, 0.2], [[0.8, 0.9], [0.7, 0.7]])}), tmp_path)
+    assert line(figure.axes[0], "CIFAR10").get_ydata() == pytest.approx([0.85, 0.7])
+    figure = drawn(plots.training_curves(TrainingLog(epochs, {"loss": [3, None, 1], "$acc": [0, 1, 1]})), tmp_path)
+    assert np.isnan(figure.axes[0].get_lines()[0].get_ydata()[1])
+
+
+def test_bench_shows_mean_and_spread(tmp_path):
+    rows = [BenchRow(p, m, [0.7, 0.9]) for p in ("mnist", "svhn") for m in ("softmax", "ours")]
+    figure = drawn(plots.bench(rows), tmp_path)
+    assert [axis.get_title() for axis in figure.axes] == ["mnist", "svhn"]
+    mean, _, (spread,) = figure.axes[0].containers[0]
+    assert mean.get_xdata() == pytest.approx([0.8])
+    assert spread.get_segments()[0][:, 0] == pytest.approx([0.8 - 0.1 * 2**0.5, 0.8 + 0.1 * 2**0.5])
+
+
+def test_detection_figures(tmp_path):
+    row = SimpleNamespace(recall=0.3, ratios=(0.5, 1.0), impact=(0.1, 0.2))
+    figure = drawn(plots.wilderness({"yolo": [row]}), tmp_path)
+    assert line(figure.axes[0], "recall 0.3").get_ydata().tolist() == [0.1, 0.2]
+    steep = SimpleNamespace(recall=0.3, ratios=(0.5, 1.0), impact=(0.4, 0.8))
+    figure = drawn(plots.wilderness({"flat": [row], "steep": [steep]}), tmp_path)
+    assert figure.axes[0].get_ylim()[1] > 0.8  # both panels show the steeper one whole
+    found = SimpleNamespace(recall=0.3, ratio=1.0, closed_set=(90, 2, 3, 5, 0, 0), open_set=(90, 2, 3, 5, 50, 50))
+    figure = drawn(plots.detection_errors({"yolo": found}), tmp_path)
+    widths = [[bar.get_width() for bar in kind] for kind in figure.axes[0].containers]
+    assert np.array(widths)[:, 0] == pytest.approx([0.02, 0.03, 0.05, 0, 0])
+    assert np.array(widths)[3:, 1] == pytest.approx([0.25, 0.25])
+    table = SimpleNamespace(rows=("cat",), columns=("cat", "zebra"), n_known=1, counts=((8, 2),), recall=0.3, ratio=1.0)
+    drawn(plots.detection_confusion(table), tmp_path)
+    background = SimpleNamespace(histogram=(1,) * 20, mean=0.4, n=20, sd=0.1, share_background_higher=0.5)
+    figure = drawn(plots.object_versus_background({f"class {i}": background for i in range(7)}), tmp_path)
+    assert sum(axis.get_visible() for axis in figure.axes) == 7
+
+
+def test_nothing_to_draw_is_said():
+    for call in (
+        lambda: plots.oscr({}),
+        lambda: plots.roc({}),
+        lambda: plots.risk({}),
+        lambda: plots.score_histograms({}),
+        lambda: plots.gamma_over_epochs({}),
+        lambda: plots.sensitivity({}),
+        lambda: plots.wilderness({}),
+        lambda: plots.detection_errors({}),
+        lambda: plots.bench([]),
+    ):
+        with pytest.raises(OpenSetError, match="nothing to draw"):
+            call()
+
+
+def test_figures_leave_the_users_settings_alone(make_scores, tmp_path):
+    import matplotlib as mpl
+
+    before = dict(mpl.rcParams)
+    drawn(plots.roc({"m": roc_of(make_scores().counts())}), tmp_path)
+    assert dict(mpl.rcParams) == before
+
+
+def test_no_pyplot_is_needed():
+    code = "import sys, openset.plots; sys.exit('matplotlib.pyplot' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_the_same_figure_makes_the_same_files(make_scores, tmp_path):
+    curve = {"m": roc_of(make_scores().counts())}
+    first = plots.save(plots.roc(curve), tmp_path / "a")
+    second = plots.save(plots.roc(curve), tmp_path / "b")
+    assert [file.suffix for file in first] == [".pdf", ".png"]
+    assert [file.read_bytes() for file in first] == [file.read_bytes() for file in second]
+
+
+def test_a_bad_place_is_one_sentence(make_scores, tmp_path):
+    figure = plots.roc({"m": roc_of(make_scores().counts())})
+    (tmp_path / "file").write_text("")
+    with pytest.raises(OpenSetError, match="Cannot write"):
+        plots.save(figure, tmp_path / "file" / "roc")
+    (tmp_path / "roc.pdf").mkdir()
+    with pytest.raises(OpenSetError, match="it is a folder"):
+        plots.save(figure, tmp_path / "roc")
+
+
+def test_all_figures_of_several_models(make_scores, tmp_path):
+    models = [make_scores(n=300, seed=seed, probabilities=seed == 1) for seed in range(2)]
+    evaluations = [evaluate(scores, intervals=False) for scores in models]
+    made = plots.write_figures(tmp_path, ["../up", "b"], models, evaluations, formats=["svg"])
+    assert {path.parent for path in made} == {tmp_path}
+    assert sorted(path.stem for path in made) == [
+        "confusion-best",
+        "oscr-linear",
+        "oscr-log",
+        "per-class-ccr-best",
+        "probability-histograms",
+        "risk",
+        "roc",
+        "score-histograms",
+        "unknown-recall-best",
+    ]
