@@ -19,8 +19,6 @@ def whole_number_for(share: float, total: float) -> int:
     m = int(share * total)
     while m / total < share:
         m += 1
-    while m > 0 and (m - 1) / total >= share:
-        m -= 1
     return m
 
 
