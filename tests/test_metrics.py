@@ -162,6 +162,8 @@ def test_calibration_by_hand():
     probabilities = [[0.9, 0.1], [0.6, 0.4], [0.6, 0.4], [1.0, 0.0]]
     # bins of width 1/15: 0.9 alone (gap .1), 0.6 twice (right once: gap .1 each on average)
     assert expected_calibration_error(labels, probabilities) == exact((0.1 + 2 * 0.1) / 3)
+    # a confidence on an edge belongs to the bin below: .5 (wrong) alone, .9 (right) alone
+    assert expected_calibration_error([1, 0], [[0.5, 0.5], [0.9, 0.1]], bins=2) == exact((0.5 + 0.1) / 2)
     assert brier_score(labels, probabilities) == exact((0.02 + 0.32 + 0.72) / 3)
 
 
