@@ -129,6 +129,12 @@ def test_the_paired_test_rejects_a_true_null_as_often_as_it_says():
     assert 0.035 <= rejections / 1000 <= 0.065
 
 
+def test_a_bootstrap_p_value_is_never_zero():
+    labels = [0] * 40 + [-2] * 40
+    perfect, useless = (Scores(labels, [0] * 80, sign * np.arange(80.0)) for sign in (1, -1))
+    assert compare(perfect, useless, "ccr_at_fpr", fpr=0.1, n_resamples=99).p_value == exact(2 * 1 / 100)
+
+
 def test_comparing_a_model_with_itself_finds_nothing():
     scores = Scores(*random_dataset(200))
     for metric, params in (("open_auc", {}), ("ccr_at_fpr", {"fpr": 0.1}), ("open_auc", {"balanced": True})):
