@@ -1,0 +1,1 @@
+"""Open-set object detection: what the open world does to any detector, from its COCO results."""
