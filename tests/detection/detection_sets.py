@@ -1,6 +1,7 @@
 """Small data sets for the tests: written by hand, drawn at random, and real ones where they are at hand."""
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -80,3 +81,46 @@ def data_file(name):
     if not path.exists():
         pytest.skip(f"there is no {name} in OPENSET_DATA/detection")
     return path
+
+
+def random_wild(seed, *, n_images=20, n_classes=3, n_detections=80, levels=8):
+    """Wild images with objects of other classes, and false detections on them."""
+    truth, found = random_set(
+        seed + 1000, n_images=n_images, n_classes=n_classes, n_detections=n_detections, levels=levels
+    )
+    return replace(truth, class_names=tuple(f"wild {i}" for i in range(n_classes)), source="wild"), found
+
+
+def pencil_case():
+    """The case that the tests work out on paper: four known and four wild images, classes a and b.
+
+    a has 4 objects. Its detections by falling score: correct, too loose, correct, a duplicate with an equal score,
+    correct. b has 2 objects and one detection, which is wrong, so b reaches no recall.
+    """
+    known = make_truth(
+        [*((i, "a", [0, 0, 10, 10]) for i in range(4)), (0, "b", [50, 50, 10, 10]), (1, "b", [50, 50, 10, 10])], n_images=4
+    )
+    known_found = make_found(
+        [
+            (0, "a", [0, 0, 10, 10], 0.9),
+            (3, "a", [0, 0, 10, 30], 0.8),
+            (1, "a", [0, 0, 10, 10], 0.7),
+            (1, "a", [0, 0, 10, 9], 0.7),
+            (2, "a", [0, 0, 10, 10], 0.6),
+            (2, "b", [90, 90, 5, 5], 0.9),
+        ]
+    )
+    animals = ("elephant", "zebra")
+    wild = make_truth(
+        [(0, "elephant", [0, 0, 10, 10]), (2, "zebra", [0, 0, 10, 10])], n_images=4, classes=animals, source="wild"
+    )
+    wild_found = make_found(
+        [
+            (0, "a", [0, 0, 10, 20], 0.95),
+            (0, "b", [0, 0, 10, 10], 0.99),
+            (1, "a", [0, 0, 10, 10], 0.7),
+            (2, "a", [0, 0, 10, 10], 0.8),
+            (3, "a", [0, 0, 10, 10], 0.6),
+        ]
+    )
+    return known, known_found, wild, wild_found

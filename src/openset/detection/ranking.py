@@ -135,15 +135,15 @@ def precision_table(ranked: Ranked, wild: Detections, levels: Ints) -> Precision
     starts = np.searchsorted(true, ranked.starts)
     n_found = np.arange(1, len(true) + 1) - np.repeat(starts[:-1], np.diff(starts))
     n_known = true + 1 - np.repeat(ranked.starts[:-1], np.diff(starts))
-    above = _wild_above(ranked.score[true], starts, wild, levels)
+    above = wild_above(ranked.score[true], starts, wild, levels, ties=False)
     precision = n_found[:, None] / (n_known[:, None] + above)
     for begin, end in zip(starts[:-1], starts[1:], strict=True):
         precision[begin:end] = np.maximum.accumulate(precision[begin:end][::-1])[::-1]
     return PrecisionTable(precision, starts, ranked.n_objects)
 
 
-def _wild_above(score: Floats, starts: Ints, wild: Detections, levels: Ints) -> Ints:
-    """For each correct detection and each level, the wild detections of its class that come before it."""
+def wild_above(score: Floats, starts: Ints, wild: Detections, levels: Ints, *, ties: bool) -> Ints:
+    """For each ranked score and each level, the wild detections of its class with a higher score (`ties`: or equal)."""
     level = np.searchsorted(levels, wild.image, side="right")
     use = np.flatnonzero(level < len(levels))
     use = use[np.argsort(wild.category[use], kind="stable")]
@@ -152,7 +152,7 @@ def _wild_above(score: Floats, starts: Ints, wild: Detections, levels: Ints) -> 
     for c in range(len(starts) - 1):
         part = slice(bounds[c], bounds[c + 1])
         own = -score[starts[c] : starts[c + 1]]
-        place[part] = starts[c] + np.searchsorted(own, -wild.score[use[part]], side="right")
+        place[part] = starts[c] + np.searchsorted(own, -wild.score[use[part]], side="left" if ties else "right")
     inside = place < starts[wild.category[use] + 1]
     cells = place[inside] * len(levels) + level[use[inside]]
     counts = np.bincount(cells, minlength=len(score) * len(levels)).reshape(len(score), len(levels))

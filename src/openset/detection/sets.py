@@ -44,15 +44,24 @@ class OpenSetData:
 def load(
     known_gt: Any,
     known_dt: Any,
-    wild_gt: Any,
+    wild_gt: Any = None,
     wild_dt: Any = None,
     *,
     allow_extra_images: bool = False,
     drop_other_classes: bool = False,
 ) -> OpenSetData:
-    """Read and check the inputs; without `wild_dt`, `known_dt` is one results file for both kinds of image."""
-    known, wild = read_ground_truth(known_gt), read_ground_truth(wild_gt)
+    """Read and check the inputs; without `wild_dt`, `known_dt` is one results file for both kinds of image.
+
+    Without `wild_gt` there are no wild images.
+    """
+    known = read_ground_truth(known_gt)
     lenient = {"allow_extra_images": allow_extra_images, "drop_other_classes": drop_other_classes}
+    if wild_gt is None:
+        found = read_detections(known_dt, known, **lenient)
+        none = np.zeros(0, dtype=np.int64)
+        no_images = replace(known, image_ids=(), file_names=(), class_ids=(), class_names=(), sizes=None).select(none)
+        return arrange(known, found, no_images, found.select(none))
+    wild = read_ground_truth(wild_gt)
     if wild_dt is None:
         known_found, wild_found = read_shared_detections(known_dt, known, wild, **lenient)
     else:
