@@ -40,7 +40,9 @@ def make_found(detections, *, classes=("a", "b"), background=None):
     )
 
 
-def random_set(seed, *, n_images=12, n_classes=3, n_objects=40, n_detections=120, levels=8, soft=0.2, classes=None):
+def random_set(
+    seed, *, n_images=12, n_classes=3, n_objects=40, n_detections=120, levels=8, soft=0.2, classes=None
+):
     """Boxes on a coarse grid and few distinct scores, so that equal IoUs and equal scores are common."""
     random = np.random.default_rng(seed)
     names = tuple(classes or "abcdefgh"[:n_classes])
@@ -65,7 +67,9 @@ def random_set(seed, *, n_images=12, n_classes=3, n_objects=40, n_detections=120
     near = random.random(n_detections) < 0.7
     like = random.integers(0, n_objects, n_detections)
     image = np.where(near, truth.image[like], random.integers(0, n_images, n_detections))
-    category = np.where(random.random(n_detections) < 0.7, truth.category[like], random.integers(0, n_classes, n_detections))
+    category = np.where(
+        random.random(n_detections) < 0.7, truth.category[like], random.integers(0, n_classes, n_detections)
+    )
     box[near] = truth.box[like[near]]
     box[near, 2:] += random.integers(0, 2, (int(near.sum()), 2))
     score = random.integers(1, levels + 1, n_detections) / levels
@@ -98,7 +102,12 @@ def pencil_case():
     correct. b has 2 objects and one detection, which is wrong, so b reaches no recall.
     """
     known = make_truth(
-        [*((i, "a", [0, 0, 10, 10]) for i in range(4)), (0, "b", [50, 50, 10, 10]), (1, "b", [50, 50, 10, 10])], n_images=4
+        [
+            *((i, "a", [0, 0, 10, 10]) for i in range(4)),
+            (0, "b", [50, 50, 10, 10]),
+            (1, "b", [50, 50, 10, 10]),
+        ],
+        n_images=4,
     )
     known_found = make_found(
         [
@@ -112,7 +121,10 @@ def pencil_case():
     )
     animals = ("elephant", "zebra")
     wild = make_truth(
-        [(0, "elephant", [0, 0, 10, 10]), (2, "zebra", [0, 0, 10, 10])], n_images=4, classes=animals, source="wild"
+        [(0, "elephant", [0, 0, 10, 10]), (2, "zebra", [0, 0, 10, 10])],
+        n_images=4,
+        classes=animals,
+        source="wild",
     )
     wild_found = make_found(
         [

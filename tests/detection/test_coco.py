@@ -18,7 +18,14 @@ TRUTH = {
     "annotations": [
         {"id": 1, "image_id": 0, "category_id": 0, "bbox": [1, 2, 3, 4]},
         {"id": 2, "image_id": 5, "category_id": 9, "bbox": [0, 0, 1, 1], "ignore": 1},
-        {"id": 3, "image_id": 5, "category_id": 9, "bbox": [0, 0, 1, 1], "iscrowd": 1, "segmentation": {"counts": "a},{"}},
+        {
+            "id": 3,
+            "image_id": 5,
+            "category_id": 9,
+            "bbox": [0, 0, 1, 1],
+            "iscrowd": 1,
+            "segmentation": {"counts": "a},{"},
+        },
     ],
     "categories": [{"id": 0, "name": "cat"}, {"id": 9, "name": "dog"}],
 }
@@ -61,7 +68,12 @@ def test_lists_before_and_after_one_another(tmp_path):
 
 @pytest.mark.parametrize("block", [1, 2, 3, 7, 64, 1000])
 def test_any_block_size_reads_the_same(tmp_path, monkeypatch, block):
-    content = {"info": "ä€𝄞", "images": [{"id": i, "note": "},{ ]ä€𝄞"} for i in range(40)], "empty": [], "numbers": [1, 22, 3.5]}
+    content = {
+        "info": "ä€𝄞",
+        "images": [{"id": i, "note": "},{ ]ä€𝄞"} for i in range(40)],
+        "empty": [],
+        "numbers": [1, 22, 3.5],
+    }
     path = write(tmp_path / "t.json", json.dumps(content, ensure_ascii=False).encode())
     monkeypatch.setattr(json_stream, "_BLOCK", block)
     seen = {}
@@ -71,7 +83,10 @@ def test_any_block_size_reads_the_same(tmp_path, monkeypatch, block):
 
 
 def test_images_may_be_named_by_their_files():
-    found = read_detections([{**ROW, "image_id": name} for name in ("two.jpg", "two", "folder/one.jpg", "one")], read_ground_truth(TRUTH))
+    found = read_detections(
+        [{**ROW, "image_id": name} for name in ("two.jpg", "two", "folder/one.jpg", "one")],
+        read_ground_truth(TRUTH),
+    )
     assert found.image.tolist() == [1, 1, 0, 0]
 
 
@@ -97,7 +112,9 @@ def test_scores_above_one_are_noted():
 def test_strange_images_are_counted_named_and_refused_unless_allowed():
     truth = read_ground_truth(TRUTH)
     results = [ROW, *({**ROW, "image_id": i} for i in (70, 71, 72, 73, 70))]
-    with pytest.raises(OpenSetError, match=r"5 detections have images that are not in .*: 4 ids, for example 70, 71, 72\."):
+    with pytest.raises(
+        OpenSetError, match=r"5 detections have images that are not in .*: 4 ids, for example 70, 71, 72\."
+    ):
         read_detections(results, truth)
     found = read_detections(results, truth, allow_extra_images=True)
     assert len(found) == 1
@@ -106,9 +123,15 @@ def test_strange_images_are_counted_named_and_refused_unless_allowed():
 
 def test_strange_classes_are_reported_not_dropped():
     truth = read_ground_truth(TRUTH)
-    with pytest.raises(OpenSetError, match=r"1 detections have unknown category ids .*example 4\..*--drop-other-classes"):
+    with pytest.raises(
+        OpenSetError, match=r"1 detections have unknown category ids .*example 4\..*--drop-other-classes"
+    ):
         read_detections(rows(category_id=4), truth)
-    assert read_detections(rows(category_id=4), truth, drop_other_classes=True).notes[0].startswith("1 detections of 1 other")
+    assert (
+        read_detections(rows(category_id=4), truth, drop_other_classes=True)
+        .notes[0]
+        .startswith("1 detections of 1 other")
+    )
 
 
 @pytest.mark.parametrize(
@@ -142,8 +165,16 @@ def test_missing_fields_are_named():
 @pytest.mark.parametrize(
     ("part", "entry", "words"),
     [
-        ("annotations", {"image_id": 99, "category_id": 0, "bbox": [0, 0, 1, 1]}, "entry 3: there is no such image_id: 99"),
-        ("annotations", {"image_id": 0, "category_id": 99, "bbox": [0, 0, 1, 1]}, "entry 3: there is no such category_id: 99"),
+        (
+            "annotations",
+            {"image_id": 99, "category_id": 0, "bbox": [0, 0, 1, 1]},
+            "entry 3: there is no such image_id: 99",
+        ),
+        (
+            "annotations",
+            {"image_id": 0, "category_id": 99, "bbox": [0, 0, 1, 1]},
+            "entry 3: there is no such category_id: 99",
+        ),
         ("annotations", {"image_id": 0, "category_id": 0, "bbox": [0, 0, 1, -1]}, "entry 3: bbox"),
         ("images", {"id": 5}, "5 stands twice among the ids of 'images'"),
         ("categories", {"id": 1, "name": "cat"}, "'cat' stands twice"),
@@ -199,7 +230,9 @@ def test_broken_json_says_where(tmp_path, text, words):
 
 def test_one_results_file_for_both_kinds_of_image():
     known = read_ground_truth(TRUTH)
-    wild = read_ground_truth({"images": [{"id": 8}], "categories": [{"id": 1, "name": "elk"}], "annotations": []})
+    wild = read_ground_truth(
+        {"images": [{"id": 8}], "categories": [{"id": 1, "name": "elk"}], "annotations": []}
+    )
     on_known, on_wild = read_shared_detections(rows(image_id=8), known, wild)
     assert (on_known.image.tolist(), on_wild.image.tolist()) == ([1], [0])
     with pytest.raises(OpenSetError, match="3 image ids stand both in"):
@@ -208,7 +241,12 @@ def test_one_results_file_for_both_kinds_of_image():
 
 def test_real_files():
     truth = read_ground_truth(data_file("voc2007_test.json.gz"))
-    assert (truth.n_images, len(truth.image), int(truth.ignore.sum()), truth.n_classes) == (4952, 14976, 2944, 20)
+    assert (truth.n_images, len(truth.image), int(truth.ignore.sum()), truth.n_classes) == (
+        4952,
+        14976,
+        2944,
+        20,
+    )
     found = read_detections(data_file("voc2007_test_yolov2.json.gz"), truth)
     assert len(found) == 101139
     assert np.isfinite(found.box).all()

@@ -31,7 +31,9 @@ def test_pencil_case():
 
     Two wild images: .95 and .7 are accepted, FPo 2. Four: .8 too, FPo 3. b reaches no recall: its .99 never counts.
     """
-    result = evaluate_open_set(*pencil_case(), recalls=[0.5], variant=VARIANTS, ratios=[0.5, 1.0], bootstrap=0)
+    result = evaluate_open_set(
+        *pencil_case(), recalls=[0.5], variant=VARIANTS, ratios=[0.5, 1.0], bootstrap=0
+    )
     paper, macro, official = result.wilderness
     assert (paper.variant, macro.variant, official.variant) == VARIANTS
     assert paper.thresholds == {"a": 0.7}
@@ -46,7 +48,14 @@ def test_pencil_case():
     assert official.impact == pytest.approx([(2 / 3) / (2 / 4) - 1, (2 / 3) / (2 / 5) - 1])
     [errors] = result.errors
     assert errors.closed_set == (2, 2, 0, 0, 0, 0)  # correct; too loose and duplicate
-    assert errors.open_set == (2, 2, 0, 0, 2, 1)  # on the elephant (IoU .5) and the zebra; on nothing annotated
+    assert errors.open_set == (
+        2,
+        2,
+        0,
+        0,
+        2,
+        1,
+    )  # on the elephant (IoU .5) and the zebra; on nothing annotated
     assert errors.per_class == {"a": (2, 2, 0, 0, 2, 1)}
     assert errors.percent(errors.open_set)[0] == pytest.approx(200 / 7)
     assert result.confusion.columns == ("a", "b", "elephant", "zebra")
@@ -68,7 +77,9 @@ def test_pencil_case():
 def test_every_kind_of_error_by_hand():
     """Objects: a, b (similar to a), c (not similar); one detection of a for each kind."""
     classes = ("a", "b", "c")
-    known = make_truth([(0, "a", [0, 0, 10, 10]), (0, "b", [100, 0, 10, 10]), (0, "c", [200, 0, 10, 10])], classes=classes)
+    known = make_truth(
+        [(0, "a", [0, 0, 10, 10]), (0, "b", [100, 0, 10, 10]), (0, "c", [200, 0, 10, 10])], classes=classes
+    )
     known_found = make_found(
         [
             (0, "a", [0, 0, 10, 10], 0.9),
@@ -96,11 +107,19 @@ def test_difficult_objects_and_crowds_do_not_count():
     plain = evaluate_open_set(known, known_found, wild, wild_found, recalls=[0.5], bootstrap=0)
     more = make_truth([(3, "a", [200, 0, 10, 10], "ignore"), (3, "a", [300, 0, 90, 10], "crowd")], n_images=4)
     both = replace(
-        known, **{name: np.concatenate([getattr(known, name), getattr(more, name)]) for name in ("image", "category", "box", "ignore", "crowd")}
+        known,
+        **{
+            name: np.concatenate([getattr(known, name), getattr(more, name)])
+            for name in ("image", "category", "box", "ignore", "crowd")
+        },
     )
     extra = make_found([(3, "a", [200, 0, 10, 10], 0.99), (3, "a", [310, 0, 10, 10], 0.99)])
     found = replace(
-        known_found, **{name: np.concatenate([getattr(known_found, name), getattr(extra, name)]) for name in ("image", "category", "box", "score")}
+        known_found,
+        **{
+            name: np.concatenate([getattr(known_found, name), getattr(extra, name)])
+            for name in ("image", "category", "box", "score")
+        },
     )
     result = evaluate_open_set(both, found, wild, wild_found, recalls=[0.5], bootstrap=0)
     assert result.wilderness == plain.wilderness
@@ -117,7 +136,11 @@ def test_the_word_unknown_is_a_refusal_not_a_class():
     refusal = make_found([(0, "b", [0, 0, 10, 10], 0.4), (1, "b", [0, 0, 10, 10], 0.4)])
     refusal = replace(refusal, category=np.array([2, 2]))
     found = replace(
-        wild_found, **{name: np.concatenate([getattr(wild_found, name), getattr(refusal, name)]) for name in ("image", "category", "box", "score")}
+        wild_found,
+        **{
+            name: np.concatenate([getattr(wild_found, name), getattr(refusal, name)])
+            for name in ("image", "category", "box", "score")
+        },
     )
     result = evaluate_open_set(known, known_found, wild, found, recalls=[0.5], bootstrap=0)
     assert result.owod.u_recall == 0.5
@@ -130,7 +153,9 @@ def test_unknown_objects_annotated_on_known_images():
     known = replace(known, class_names=("a", "b", "unknown"), class_ids=(0, 1, 2))
     category = known.category.copy()
     category[3] = 2  # the object of image 3, which a detection of a overlaps by 1/3
-    result = evaluate_open_set(replace(known, category=category), known_found, wild, wild_found, recalls=[0.5], bootstrap=0)
+    result = evaluate_open_set(
+        replace(known, category=category), known_found, wild, wild_found, recalls=[0.5], bootstrap=0
+    )
     assert result.errors[0].closed_set == (2, 1, 0, 0, 1, 0)
     assert result.confusion.columns == ("a", "b", "elephant", "zebra", "unknown")
     assert result.confusion.counts[0] == (3, 0, 1, 1, 1)
@@ -142,12 +167,22 @@ def test_unknown_objects_annotated_on_known_images():
 
 def curve_slowly(truth, found, fate, c, wild=(), n_wild=0):
     """Scores with fates of class c by falling score: known images first, then file order."""
-    rows = [(-found.score[d], 0, d, fate["correct"][d]) for d in range(len(found)) if found.category[d] == c and not fate["ignored"][d]]
+    rows = [
+        (-found.score[d], 0, d, fate["correct"][d])
+        for d in range(len(found))
+        if found.category[d] == c and not fate["ignored"][d]
+    ]
     if n_wild:
-        rows += [(-wild.score[d], 1, d, False) for d in range(len(wild)) if wild.category[d] == c and wild.image[d] < n_wild]
+        rows += [
+            (-wild.score[d], 1, d, False)
+            for d in range(len(wild))
+            if wild.category[d] == c and wild.image[d] < n_wild
+        ]
     rows.sort(key=lambda row: row[:3])
     points, hits = [], 0
-    n_objects = sum(truth.category[g] == c and not truth.ignore[g] and not truth.crowd[g] for g in range(len(truth.image)))
+    n_objects = sum(
+        truth.category[g] == c and not truth.ignore[g] and not truth.crowd[g] for g in range(len(truth.image))
+    )
     for i, row in enumerate(rows, 1):
         hits += row[3]
         points.append((hits / n_objects if n_objects else 0.0, hits / i, -row[0]))
@@ -185,11 +220,14 @@ def test_variants_equal_brute_force(seed, rule):
     known, found = random_set(seed)
     wild, wild_found = random_wild(seed)
     recalls = [0.1, 0.3, 0.5]
-    result = evaluate_open_set(known, found, wild, wild_found, recalls=recalls, variant=VARIANTS, rule=rule, bootstrap=0)
+    result = evaluate_open_set(
+        known, found, wild, wild_found, recalls=recalls, variant=VARIANTS, rule=rule, bootstrap=0
+    )
     assert result.wilderness[0].ratios == tuple(k / 10 for k in range(1, 17))  # 20 wild for 12 known images
     for row in result.wilderness:
         slow = [
-            impact_slowly(known, found, wild_found, row.recall, row.variant, round(ratio * 12), rule) for ratio in row.ratios
+            impact_slowly(known, found, wild_found, row.recall, row.variant, round(ratio * 12), rule)
+            for ratio in row.ratios
         ]
         assert row.impact == pytest.approx(slow, rel=1e-9, abs=1e-12)
         assert row.awi == pytest.approx(np.mean(slow))
@@ -366,7 +404,9 @@ def test_properties(seed, factor):
         assert min(row.impact) >= -1e-12
         if row.variant != "official":  # counts can only grow with more images, and so does their ratio
             assert (np.diff(row.impact) >= 0).all()
-    scaled = run(replace(found, score=found.score * factor), replace(wild_found, score=wild_found.score * factor))
+    scaled = run(
+        replace(found, score=found.score * factor), replace(wild_found, score=wild_found.score * factor)
+    )
     order = np.random.default_rng(seed).permutation(len(wild_found))
     shuffled = run(found, wild_found.select(order))
     for row, other, third in zip(plain.wilderness, scaled.wilderness, shuffled.wilderness, strict=True):
@@ -419,7 +459,9 @@ def resample_slowly(known, found, wild, wild_found, rows, wild_rows):
             file_names=tuple("" for _ in rows),
         )
         new_found = found.select(np.concatenate(detections))
-        return new_truth, replace(new_found, image=np.repeat(np.arange(len(rows)), [len(one) for one in detections]))
+        return new_truth, replace(
+            new_found, image=np.repeat(np.arange(len(rows)), [len(one) for one in detections])
+        )
 
     return (*copy(known, found, rows), *copy(wild, wild_found, wild_rows))
 
@@ -451,7 +493,10 @@ def test_replicates_equal_evaluating_the_drawn_images(variant):
 def test_interval_brackets_the_value_and_repeats():
     known, found = random_set(1, n_images=60, n_objects=200, n_detections=600)
     wild, wild_found = random_wild(1, n_images=80, n_detections=100)
-    runs = [evaluate_open_set(known, found, wild, wild_found, recalls=[0.3], bootstrap=200, seed=s).wilderness[0] for s in (0, 0, 1)]
+    runs = [
+        evaluate_open_set(known, found, wild, wild_found, recalls=[0.3], bootstrap=200, seed=s).wilderness[0]
+        for s in (0, 0, 1)
+    ]
     assert runs[0].awi_low < runs[0].awi < runs[0].awi_high
     assert runs[0] == runs[1]
     assert runs[0] != runs[2]
@@ -464,14 +509,20 @@ def test_a_known_class_on_wild_images_is_refused_under_any_name():
     known, known_found, wild, wild_found = pencil_case()
     known = replace(known, class_names=("aeroplane", "b"))
     wild = replace(wild, class_names=("airplane", "zebra"))
-    with pytest.raises(OpenSetError, match="1 objects of class 'airplane', which is the known class 'aeroplane'.*for example 0"):
+    with pytest.raises(
+        OpenSetError,
+        match="1 objects of class 'airplane', which is the known class 'aeroplane'.*for example 0",
+    ):
         evaluate_open_set(known, known_found, wild, wild_found)
 
 
 def test_a_known_class_that_is_only_listed_is_fine():
     known, known_found, wild, wild_found = pencil_case()
     wild = replace(wild, class_names=("elephant", "zebra", "a"), class_ids=(0, 1, 2))
-    assert evaluate_open_set(known, known_found, wild, wild_found, recalls=[0.5], bootstrap=0).owod.n_unknown == 2
+    assert (
+        evaluate_open_set(known, known_found, wild, wild_found, recalls=[0.5], bootstrap=0).owod.n_unknown
+        == 2
+    )
 
 
 def test_undefined_is_loud():
@@ -482,7 +533,9 @@ def test_undefined_is_loud():
         evaluate_open_set(*case, recalls=[30])
     with pytest.raises(OpenSetError, match="Did you mean 'official'"):
         evaluate_open_set(*case, variant="offical")
-    with pytest.raises(OpenSetError, match="ratio 2 is not possible with 4 known and 4 wild images: the largest is 1"):
+    with pytest.raises(
+        OpenSetError, match="ratio 2 is not possible with 4 known and 4 wild images: the largest is 1"
+    ):
         evaluate_open_set(*case, ratios=[2])
     with pytest.raises(OpenSetError, match="no object to find: 0 objects"):
         evaluate_open_set(make_truth([]), *case[1:])
@@ -494,7 +547,9 @@ def test_few_wild_images_give_one_level_and_a_note():
     known, known_found, _, _ = pencil_case()
     known = replace(known, image_ids=tuple(range(40)), file_names=("",) * 40)
     wild = make_truth([], n_images=2, classes=("elk",))
-    result = evaluate_open_set(known, known_found, wild, make_found([(1, "a", [0, 0, 1, 1], 0.9)]), recalls=[0.5], bootstrap=0)
+    result = evaluate_open_set(
+        known, known_found, wild, make_found([(1, "a", [0, 0, 1, 1], 0.9)]), recalls=[0.5], bootstrap=0
+    )
     assert result.wilderness[0].ratios == (2 / 40,)
     assert result.wilderness[0].impact == (1 / 4,)
     assert any("only 2 wild images" in note for note in result.notes)
@@ -505,7 +560,19 @@ def test_json_has_the_documented_keys_and_no_nan():
     text = json.dumps(content, allow_nan=False)
     assert json.loads(text)["schema"] == 1
     assert {"schema", "map", "wilderness", "errors", "confusion", "owod"} <= set(content)
-    keys = {"recall", "variant", "ratios", "impact", "awi", "awi_low", "awi_high", "slope", "fp_per_1000", "thresholds", "unreached"}
+    keys = {
+        "recall",
+        "variant",
+        "ratios",
+        "impact",
+        "awi",
+        "awi_low",
+        "awi_high",
+        "slope",
+        "fp_per_1000",
+        "thresholds",
+        "unreached",
+    }
     assert keys <= set(content["wilderness"][0])
 
 

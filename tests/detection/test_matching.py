@@ -82,7 +82,12 @@ def test_each_fate_by_hand():
     )
     found = make_found(
         [
-            (0, "a", [0, 0, 10, 10], 0.5),  # same score as the next: file order decides, so this one is correct
+            (
+                0,
+                "a",
+                [0, 0, 10, 10],
+                0.5,
+            ),  # same score as the next: file order decides, so this one is correct
             (0, "a", [0, 0, 10, 10], 0.5),  # duplicate
             (0, "a", [101, 0, 10, 10], 0.9),  # on the difficult object: ignored
             (0, "a", [210, 0, 10, 10], 0.8),  # inside the crowd: ignored
@@ -137,7 +142,9 @@ def coco_objects(truth, found):
     coco = COCO()
     coco.dataset = {
         "images": [{"id": i} for i in truth.image_ids],
-        "categories": [{"id": i, "name": name} for i, name in zip(truth.class_ids, truth.class_names, strict=True)],
+        "categories": [
+            {"id": i, "name": name} for i, name in zip(truth.class_ids, truth.class_names, strict=True)
+        ],
         "annotations": [
             {
                 "id": i + 1,
@@ -189,7 +196,12 @@ def test_coco_rule_equals_pycocotools(seed):
 
 
 @settings(max_examples=60, deadline=None)
-@given(seed=st.integers(0, 10**6), rule=st.sampled_from(RULES), shift=st.floats(-100, 100), scale=st.sampled_from([0.5, 2, 8]))
+@given(
+    seed=st.integers(0, 10**6),
+    rule=st.sampled_from(RULES),
+    shift=st.floats(-100, 100),
+    scale=st.sampled_from([0.5, 2, 8]),
+)
 def test_properties(seed, rule, shift, scale):
     truth, found = random_set(seed, n_images=4, n_objects=12, n_detections=30, levels=1000)
     found.score[:] += np.arange(len(found)) * 1e-9  # no ties, so that order cannot matter

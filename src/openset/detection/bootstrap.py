@@ -24,7 +24,14 @@ class Replicates:
 
 
 def replicates(
-    data: OpenSetData, ranked: Ranked, levels: Levels, recalls: Sequence[float], variant: str, *, n: int, seed: int = 0
+    data: OpenSetData,
+    ranked: Ranked,
+    levels: Levels,
+    recalls: Sequence[float],
+    variant: str,
+    *,
+    n: int,
+    seed: int = 0,
 ) -> Replicates:
     """AWI and false positives per 1,000 wild images in `n` replicates."""
     awi, rate = np.full((n, len(recalls)), np.nan), np.full((n, len(recalls)), np.nan)
@@ -100,7 +107,9 @@ class _Official:
         """Interpolated precision for one replicate: rows are correct detections, columns no wild images and levels."""
         inside = by_level < self.n_levels
         cells = drawn[inside] * self.n_levels + by_level[inside]
-        times = np.bincount(cells, minlength=self.n_images * self.n_levels).reshape(self.n_images, self.n_levels)
+        times = np.bincount(cells, minlength=self.n_images * self.n_levels).reshape(
+            self.n_images, self.n_levels
+        )
         times = np.cumsum(times, axis=1)
         running = np.zeros((len(self.wild_image) + 1, self.n_levels + 1))
         running[1:, 1:] = np.cumsum(times[self.wild_image], axis=0)

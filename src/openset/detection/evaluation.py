@@ -116,7 +116,15 @@ def evaluate_open_set(
         drop_other_classes=drop_other_classes,
     )
     return evaluate_data(
-        data, recalls=recalls, variant=variant, rule=rule, iou=iou, ratios=ratios, similar=similar, bootstrap=bootstrap, seed=seed
+        data,
+        recalls=recalls,
+        variant=variant,
+        rule=rule,
+        iou=iou,
+        ratios=ratios,
+        similar=similar,
+        bootstrap=bootstrap,
+        seed=seed,
     )
 
 
@@ -157,7 +165,9 @@ def evaluate_data(
             )
     if bootstrap:
         rows = _with_intervals(rows, data, ranked, levels, wanted, variants, bootstrap, seed)
-    overview = diagnose(data, matches, similar_classes(names, similar), pairs=pairs, reference_n=levels.reference_n)
+    overview = diagnose(
+        data, matches, similar_classes(names, similar), pairs=pairs, reference_n=levels.reference_n
+    )
     ratio = levels.reference_ratio
     at_first = points[0 if 0.3 not in wanted else wanted.index(0.3)]
     background = None

@@ -32,7 +32,9 @@ Image = dict[str, Any]
 Table = tuple[list[Image], list[dict[str, Any]], list[str]]
 
 
-def _as_truth(folder: Path, images: list[Image], objects: list[dict[str, Any]], names: list[str]) -> GroundTruth:
+def _as_truth(
+    folder: Path, images: list[Image], objects: list[dict[str, Any]], names: list[str]
+) -> GroundTruth:
     """Through the same door as COCO files; images called 000012 get the number 12 as id, as COCO conversions do."""
     numbered = all(image["id"].isdecimal() for image in images)
     if numbered and len({int(image["id"]) for image in images}) == len(images):
@@ -60,7 +62,12 @@ def _read_voc(files: Iterable[Path]) -> Table:
             root = ElementTree.parse(file, ElementTree.XMLParser(target=_NoDoctype())).getroot()  # noqa: S314
             width, height = (float(root.findtext(f"size/{side}", "0")) for side in ("width", "height"))
             images.append(
-                {"id": file.stem, "file_name": root.findtext("filename", file.stem), "width": width, "height": height}
+                {
+                    "id": file.stem,
+                    "file_name": root.findtext("filename", file.stem),
+                    "width": width,
+                    "height": height,
+                }
             )
             for node in root.findall("object"):
                 left, top, right, bottom = (float(node.findtext(f"bndbox/{side}", "nan")) for side in _SIDES)
@@ -79,7 +86,9 @@ def _read_voc(files: Iterable[Path]) -> Table:
             raise OpenSetError(f"Cannot read {file}: {reason(error)}.") from error
     names = sorted({one["category_id"] for one in objects})
     if not names:
-        raise OpenSetError(f"{Path(file).parent}: none of the {len(images)} VOC files has an object, so no class is known.")
+        raise OpenSetError(
+            f"{Path(file).parent}: none of the {len(images)} VOC files has an object, so no class is known."
+        )
     for one in objects:
         one["category_id"] = names.index(one["category_id"])
     return images, objects, names
@@ -102,7 +111,9 @@ def _read_yolo(labels: Path) -> Table:
         if text.exists():
             for row, numbers in _rows(text, columns=5):
                 if not 0 <= numbers[0] < len(names):
-                    raise OpenSetError(f"{text}, line {row}: class {numbers[0]:g}, but there are {len(names)} class names.")
+                    raise OpenSetError(
+                        f"{text}, line {row}: class {numbers[0]:g}, but there are {len(names)} class names."
+                    )
                 box = _from_centre(numbers[1:5], width, height)
                 objects.append({"image_id": file.stem, "category_id": int(numbers[0]), "bbox": box})
     return images, objects, names
@@ -121,10 +132,14 @@ def read_yolo_results(folder: Path, truths: list[GroundTruth], classes: GroundTr
             continue
         width, height = sizes.get(file.stem, (1.0, 1.0))
         if not (width > 0 and height > 0):
-            raise OpenSetError(f"{file}: the ground truth does not give the size of this image, which YOLO boxes need.")
+            raise OpenSetError(
+                f"{file}: the ground truth does not give the size of this image, which YOLO boxes need."
+            )
         for row, numbers in _rows(file, columns=6):
             if not 0 <= numbers[0] < classes.n_classes:
-                raise OpenSetError(f"{file}, line {row}: class {numbers[0]:g}, but there are {classes.n_classes} classes.")
+                raise OpenSetError(
+                    f"{file}, line {row}: class {numbers[0]:g}, but there are {classes.n_classes} classes."
+                )
             entries.append(
                 {
                     "image_id": file.stem,
@@ -150,7 +165,9 @@ def _rows(file: Path, columns: int) -> Iterable[tuple[int, list[float]]]:
         except ValueError:
             numbers = []
         if len(numbers) != columns or not all(map(math.isfinite, numbers)) or numbers[0] != int(numbers[0]):
-            raise OpenSetError(f"{file}, line {row}: expected '{kind}' ({columns} numbers), got {line.strip()!r:.60}.")
+            raise OpenSetError(
+                f"{file}, line {row}: expected '{kind}' ({columns} numbers), got {line.strip()!r:.60}."
+            )
         yield row, numbers
 
 
@@ -166,7 +183,9 @@ def _image_files(labels: Path) -> list[Path]:
         files = sorted(file for file in place.glob("*") if file.suffix.lower() in _IMAGE_ENDINGS)
         if files:
             return files
-    raise OpenSetError(f"{labels}: YOLO boxes are shares of the image size, but there are no images in {Path(*parts)}.")
+    raise OpenSetError(
+        f"{labels}: YOLO boxes are shares of the image size, but there are no images in {Path(*parts)}."
+    )
 
 
 def _image_size(file: Path) -> tuple[int, int]:
@@ -192,14 +211,18 @@ def _class_names(labels: Path) -> list[str]:
         for name in ("data.yaml", "data.yml", "dataset.yaml"):
             if (place / name).is_file():
                 return _names_in_yaml(place / name)
-    raise OpenSetError(f"{labels}: no class names; put them into classes.txt beside the labels, one per line.")
+    raise OpenSetError(
+        f"{labels}: no class names; put them into classes.txt beside the labels, one per line."
+    )
 
 
 def _names_in_yaml(file: Path) -> list[str]:
     try:
         import yaml
     except ImportError as error:
-        raise OpenSetError(f"Reading {file} needs PyYAML; or put the class names into classes.txt.") from error
+        raise OpenSetError(
+            f"Reading {file} needs PyYAML; or put the class names into classes.txt."
+        ) from error
     try:
         names = yaml.safe_load(file.read_text(encoding="utf-8"))["names"]
         return [str(names[i]) for i in range(len(names))]

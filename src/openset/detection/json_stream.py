@@ -74,7 +74,9 @@ class _Reader:
                     self.at += 1
             self.at += 1
         else:
-            raise OpenSetError(f"{self.file} is not a COCO file: those begin with '[' or '{{', this one with {opening!r}.")
+            raise OpenSetError(
+                f"{self.file} is not a COCO file: those begin with '[' or '{{', this one with {opening!r}."
+            )
         if self._peek():
             self._fail("there is more text after the end of the JSON")
 
@@ -126,7 +128,9 @@ class _Reader:
                 continue
             except RecursionError:
                 self._fail("it is nested too deeply")
-            if self.text[end : end + 1] not in _AFTER_A_VALUE and self._more():  # a number goes on in the next block
+            if (
+                self.text[end : end + 1] not in _AFTER_A_VALUE and self._more()
+            ):  # a number goes on in the next block
                 continue
             self.at = end
             return value
@@ -174,5 +178,7 @@ class _Reader:
         tail = self.text.rstrip()
         if at >= len(tail) or tail[-1] != self.closing:
             ending = self.before + len(self.text)
-            raise OpenSetError(f"{self.file} is cut off {self.place}: it ends after {ending} characters. Copy it again.")
+            raise OpenSetError(
+                f"{self.file} is cut off {self.place}: it ends after {ending} characters. Copy it again."
+            )
         raise OpenSetError(f"{self.file} is not valid JSON {self.place}: {what} (character {place}).")

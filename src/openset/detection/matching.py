@@ -192,7 +192,9 @@ def _take_free(pairs: Overlaps, found: Detections, candidates: Bools, reusable: 
     for start, stop in zip([0, *stops[:-1]], stops, strict=True):
         free = chosen[start:stop]
         free = free[~used[pairs.object[free]]]
-        winners = free[_largest(pairs.detection[free], pairs.iou[free], last=True)]  # COCO: of equal ones the last
+        winners = free[
+            _largest(pairs.detection[free], pairs.iou[free], last=True)
+        ]  # COCO: of equal ones the last
         taken[pairs.detection[winners]] = winners
         used[pairs.object[winners]] = ~reusable[pairs.object[winners]]
     return taken

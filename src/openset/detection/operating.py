@@ -57,14 +57,18 @@ class Thresholds:
             values = {str(name): _number_or_none(value) for name, value in content["thresholds"].items()}
             return cls(str(content["rule"]), values, ClassPoint(**content["achieved"]), dict(content["n"]))
         except (KeyError, TypeError, AttributeError, ValueError) as error:
-            raise OpenSetError(f"{path} is not a file of thresholds: make one with 'openset detect threshold'.") from error
+            raise OpenSetError(
+                f"{path} is not a file of thresholds: make one with 'openset detect threshold'."
+            ) from error
 
     def for_classes(self, names: Sequence[str], source: str) -> Floats:
         """One threshold per class of a ground truth; a class that the file does not have is an error."""
         by_plain = {plain(name): value for name, value in self.thresholds.items()}
         for name in names:
             if plain(name) not in by_plain:
-                raise OpenSetError(f"The thresholds have no class {name!r} of {source}. {did_you_mean(name, self.thresholds)}")
+                raise OpenSetError(
+                    f"The thresholds have no class {name!r} of {source}. {did_you_mean(name, self.thresholds)}"
+                )
         values = [by_plain[plain(name)] for name in names]
         return np.array([np.inf if value is None else value for value in values])
 
@@ -89,11 +93,15 @@ def apply(data: OpenSetData, ranked: Ranked, thresholds: Floats) -> tuple[dict[s
         name: _point(thresholds[c], true[c], taken[c], false_open[c], ranked.n_objects[c], data.wild.n_images)
         for c, name in enumerate(data.known.class_names)
     }
-    total = _point(np.inf, true.sum(), taken.sum(), false_open.sum(), ranked.n_objects.sum(), data.wild.n_images)
+    total = _point(
+        np.inf, true.sum(), taken.sum(), false_open.sum(), ranked.n_objects.sum(), data.wild.n_images
+    )
     return rows, total
 
 
-def _point(threshold: float, true: int, taken: int, false_open: int, n_objects: int, n_wild: int) -> ClassPoint:
+def _point(
+    threshold: float, true: int, taken: int, false_open: int, n_objects: int, n_wild: int
+) -> ClassPoint:
     return ClassPoint(
         threshold=float(threshold) if np.isfinite(threshold) else None,
         recall=float(true / n_objects) if n_objects else None,
@@ -227,7 +235,9 @@ def _budget(data: OpenSetData, value: float) -> int:
     if not (np.isfinite(value) and value >= 0):
         raise OpenSetError(f"threshold: 'wild_fp' must be 0 or more, got {value:g}.")
     if not data.wild.n_images:
-        raise OpenSetError("The rule 'wild_fp' counts false positives on wild images: give wild images and detections.")
+        raise OpenSetError(
+            "The rule 'wild_fp' counts false positives on wild images: give wild images and detections."
+        )
     return int(np.floor(value * data.wild.n_images / 1000 + 1e-9))
 
 

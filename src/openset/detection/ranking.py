@@ -152,7 +152,9 @@ def wild_above(score: Floats, starts: Ints, wild: Detections, levels: Ints, *, t
     for c in range(len(starts) - 1):
         part = slice(bounds[c], bounds[c + 1])
         own = -score[starts[c] : starts[c + 1]]
-        place[part] = starts[c] + np.searchsorted(own, -wild.score[use[part]], side="left" if ties else "right")
+        place[part] = starts[c] + np.searchsorted(
+            own, -wild.score[use[part]], side="left" if ties else "right"
+        )
     inside = place < starts[wild.category[use] + 1]
     cells = place[inside] * len(levels) + level[use[inside]]
     counts = np.bincount(cells, minlength=len(score) * len(levels)).reshape(len(score), len(levels))

@@ -98,14 +98,22 @@ def _read(
     where = f"{name}, detections"
     by_class = {one: i for i, one in enumerate(classes.class_ids)}
     other_images, other_classes = _Strangers(), _Strangers()
-    parts: list[list[Any]] = [[np.zeros(0, np.int64)], [np.zeros(0, np.int64)], [np.zeros((0, 4))], [np.zeros(0)], []]
+    parts: list[list[Any]] = [
+        [np.zeros(0, np.int64)],
+        [np.zeros(0, np.int64)],
+        [np.zeros((0, 4))],
+        [np.zeros(0)],
+        [],
+    ]
     first, with_background = 0, 0
     for entries in chunks:
         box = boxes(column(entries, "bbox", where, first), where, first)
         score = numbers(column(entries, "score", where, first), "score", where, first)
         if (score < 0).any():
             row = int(np.argmax(score < 0))
-            raise OpenSetError(f"{where} entry {first + row}: score {score[row]:g} is negative; scores are 0 or more.")
+            raise OpenSetError(
+                f"{where} entry {first + row}: score {score[row]:g} is negative; scores are 0 or more."
+            )
         image_ids = column(entries, "image_id", where, first)
         class_ids = column(entries, "category_id", where, first)
         image, category = places(image_ids, index, where, first), places(class_ids, by_class, where, first)
@@ -119,13 +127,19 @@ def _read(
             part.append(values)
         first += len(entries)
     if with_background not in (0, first):
-        raise OpenSetError(f"{name}: only some detections have a background_score; give it to all or to none.")
-    _check(other_images, lenient.extra_images, name, f"images that are not in {images}", "--allow-extra-images")
+        raise OpenSetError(
+            f"{name}: only some detections have a background_score; give it to all or to none."
+        )
+    _check(
+        other_images, lenient.extra_images, name, f"images that are not in {images}", "--allow-extra-images"
+    )
     hint = f" (they are not among the {classes.n_classes} classes of {classes.source})"
     _check(other_classes, lenient.other_classes, name, f"unknown category ids{hint}", "--drop-other-classes")
     image, category, box, score = (np.concatenate(part) for part in parts[:4])
     background_score = np.concatenate(parts[4]) if with_background else None
-    found = Detections(name, image, category, box, score, background_score, _notes(score, other_images, other_classes))
+    found = Detections(
+        name, image, category, box, score, background_score, _notes(score, other_images, other_classes)
+    )
     inside = (image >= 0) & (category >= 0)
     return found if inside.all() else found.select(np.flatnonzero(inside))
 
@@ -135,7 +149,9 @@ def _chunks(source: Any, truths: list[GroundTruth], classes: GroundTruth) -> tup
     if isinstance(source, list | tuple):
         return "results", [list(source)]
     if not isinstance(source, str | Path):
-        raise OpenSetError(f"Detections are a file, a folder or a list of COCO results, not a {type(source).__name__}.")
+        raise OpenSetError(
+            f"Detections are a file, a folder or a list of COCO results, not a {type(source).__name__}."
+        )
     if Path(source).is_dir():
         from openset.detection.folders import read_yolo_results
 
@@ -164,9 +180,13 @@ def _check(strangers: _Strangers, allowed: bool, source: str, what: str, option:
 def _notes(score: Any, images: _Strangers, classes: _Strangers) -> tuple[str, ...]:
     notes = []
     if images.ids:
-        notes.append(f"{images.n_rows} detections on {len(images.ids)} images outside the ground truth were left out")
+        notes.append(
+            f"{images.n_rows} detections on {len(images.ids)} images outside the ground truth were left out"
+        )
     if classes.ids:
         notes.append(f"{classes.n_rows} detections of {len(classes.ids)} other classes were left out")
     if (score > 1).any():
-        notes.append(f"{int((score > 1).sum())} scores are above 1, so they are not probabilities; used as they are")
+        notes.append(
+            f"{int((score > 1).sum())} scores are above 1, so they are not probabilities; used as they are"
+        )
     return tuple(notes)

@@ -59,7 +59,9 @@ def load(
     if wild_gt is None:
         found = read_detections(known_dt, known, **lenient)
         none = np.zeros(0, dtype=np.int64)
-        no_images = replace(known, image_ids=(), file_names=(), class_ids=(), class_names=(), sizes=None).select(none)
+        no_images = replace(
+            known, image_ids=(), file_names=(), class_ids=(), class_names=(), sizes=None
+        ).select(none)
         return arrange(known, found, no_images, found.select(none))
     wild = read_ground_truth(wild_gt)
     if wild_dt is None:
@@ -70,7 +72,18 @@ def load(
     return arrange(known, known_found, wild, wild_found)
 
 
-def arrange(known: GroundTruth, known_found: Detections, wild: GroundTruth, wild_found: Detections) -> OpenSetData:
+def load_wild(known_gt: Any, wild_gt: Any, wild_dt: Any) -> tuple[GroundTruth, GroundTruth, Detections]:
+    """Detections of known classes on wild images alone, from a results file that may hold other rows too."""
+    known, wild = read_ground_truth(known_gt), read_ground_truth(wild_gt)
+    real = [i for i, name in enumerate(known.class_names) if not is_unknown(name)]
+    _check_wild(known, [known.class_names[i] for i in real], wild)
+    found = read_detections(wild_dt, wild, known, allow_extra_images=True, drop_other_classes=True)
+    return _only_classes(known, real), wild, _of_classes(found, real, known.n_classes)
+
+
+def arrange(
+    known: GroundTruth, known_found: Detections, wild: GroundTruth, wild_found: Detections
+) -> OpenSetData:
     """Put the word "unknown" aside and make sure that wild images are wild."""
     real = [i for i, name in enumerate(known.class_names) if not is_unknown(name)]
     refusal = [i for i, name in enumerate(known.class_names) if is_unknown(name)]

@@ -2,13 +2,16 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from openset.detection.coco import Detections, GroundTruth
 from openset.detection.names import plain
+from openset.detection.results import read_detections
 from openset.errors import OpenSetError, did_you_mean
+from openset.files import write_json
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,7 +37,9 @@ def find_classes(truth: GroundTruth, names: Sequence[str]) -> list[int]:
     by_plain = {plain(name): i for i, name in enumerate(truth.class_names)}
     for name in names:
         if plain(name) not in by_plain:
-            raise OpenSetError(f"{truth.source} has no class {name!r}. {did_you_mean(name, truth.class_names)}")
+            raise OpenSetError(
+                f"{truth.source} has no class {name!r}. {did_you_mean(name, truth.class_names)}"
+            )
     return sorted({by_plain[plain(name)] for name in names})
 
 
@@ -46,7 +51,9 @@ def split_classes(truth: GroundTruth, known: Sequence[str], *, drop_mixed: bool 
     """
     chosen = find_classes(truth, known)
     if len(chosen) == truth.n_classes:
-        raise OpenSetError(f"All {truth.n_classes} classes of {truth.source} would be known: hide at least one.")
+        raise OpenSetError(
+            f"All {truth.n_classes} classes of {truth.source} would be known: hide at least one."
+        )
     if not chosen:
         raise OpenSetError("Name at least one known class.")
     is_known = np.isin(truth.category, chosen)
@@ -91,6 +98,51 @@ def _part(truth: GroundTruth, images: Any, classes: list[int]) -> GroundTruth:
         sizes=None if truth.sizes is None else truth.sizes[images],
     )
     return part.select(np.flatnonzero((part.image >= 0) & (part.category >= 0)))
+
+
+def read_names(text: str) -> list[str]:
+    """Class names separated by commas, or one per line in a file."""
+    file = Path(text)
+    if "," not in text and file.is_file():
+        text = file.read_text(encoding="utf-8").replace("\n", ",")
+    return [name.strip() for name in text.split(",") if name.strip()]
+
+
+def write_split(parts: Split, truth: GroundTruth, results: Any, out: str | Path) -> list[str]:
+    """Write known.json and wild.json (with `results` also known_dt.json and wild_dt.json); what was done, in sentences."""
+    folder = Path(out)
+    if results is not None:  # read first: a mistake there must not leave half of the output
+        found = read_detections(results, truth)
+    write_json(folder / "known.json", coco_dict(parts.known))
+    write_json(folder / "wild.json", coco_dict(parts.wild))
+    said = [
+        f"Known: {parts.known.n_images} images, {len(parts.known.image)} objects of {parts.known.n_classes} classes. "
+        f"Wrote {folder / 'known.json'}",
+        f"Wild: {parts.wild.n_images} images, {len(parts.wild.image)} objects of {parts.wild.n_classes} hidden classes, "
+        f"{parts.n_empty} images without any annotation. Wrote {folder / 'wild.json'}",
+    ]
+    if parts.mixed_dropped:
+        said.append(f"Left out: {parts.n_mixed} images that show known and hidden objects.")
+    else:
+        said.append(
+            f"Left out: {parts.hidden_on_known} objects of hidden classes on {parts.n_mixed} known images, where "
+            "detections on them count as false."
+        )
+    if results is not None:
+        said += _write_results(parts, truth, found, folder)
+    return said
+
+
+def _write_results(parts: Split, truth: GroundTruth, found: Detections, folder: Path) -> list[str]:
+    known_class = np.isin(np.arange(truth.n_classes), find_classes(truth, parts.known.class_names))
+    said = []
+    keep = known_class[found.category]
+    for name, rows in (("known", parts.known_rows), ("wild", parts.wild_rows)):
+        part = found.select(np.flatnonzero(keep & np.isin(found.image, rows)))
+        write_json(folder / f"{name}_dt.json", coco_results(part, truth, truth))
+        said.append(f"Detections on {name} images: {len(part)}. Wrote {folder / f'{name}_dt.json'}")
+    said.append(f"Left out: {int((~keep).sum())} detections of hidden classes.")
+    return said
 
 
 def coco_dict(truth: GroundTruth) -> dict[str, Any]:
@@ -138,7 +190,11 @@ def coco_results(found: Detections, images: GroundTruth, classes: GroundTruth) -
             "score": score,
         }
         for image, category, box, score in zip(
-            found.image.tolist(), found.category.tolist(), found.box.tolist(), found.score.tolist(), strict=True
+            found.image.tolist(),
+            found.category.tolist(),
+            found.box.tolist(),
+            found.score.tolist(),
+            strict=True,
         )
     ]
     if found.background_score is not None:

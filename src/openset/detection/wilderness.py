@@ -89,7 +89,9 @@ def summarise(
     )
 
 
-def wilderness_impact(point: OperatingPoint, variant: str, open_counts: Ints, table: PrecisionTable) -> Floats:
+def wilderness_impact(
+    point: OperatingPoint, variant: str, open_counts: Ints, table: PrecisionTable
+) -> Floats:
     """WI at each level; `table` has the known images alone in its first column, then one column per level."""
     reached = point.reached
     if variant == "official":
