@@ -5,7 +5,7 @@ together. Everything the package reports is read off the counts at the distinct 
 where nothing is accepted. Counts are plain sums, so the counts of two parts of a data set add up.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
@@ -68,54 +68,54 @@ def check_lengths(**arrays: Sequence[Any] | NDArray[Any] | None) -> None:
         raise OpenSetError(f"The inputs differ in length ({found}); each sample needs one entry in every one.")
 
 
-def check_labels(labels: Ints) -> None:
+def name_row(row: int) -> str:
+    """How an error calls a sample; readers of text files count lines instead."""
+    return f"row {row}"
+
+
+def check_labels(labels: Ints, where: Callable[[int], str] = name_row) -> None:
     """Labels are classes from 0 up, -1 (negative) or -2 (unknown)."""
     if labels.min() < UNKNOWN:
         row = int(np.argmax(labels < UNKNOWN))
         raise OpenSetError(
-            f"Label {labels[row]} in row {row} is not defined: "
+            f"Label {labels[row]} in {where(row)} is not defined: "
             "use 0, 1, 2, ... for known classes, -1 for negatives, -2 for unknowns."
         )
 
 
-def check_finite(score: Floats) -> None:
+def check_finite(score: Floats, where: Callable[[int], str] = name_row) -> None:
     """Scores that are NaN or infinite have no place in a ranking."""
     finite = np.isfinite(score)
     if not finite.all():
         row = int(np.argmin(finite))
         raise OpenSetError(
-            f"unknown_score is {score[row]} in row {row} ({int((~finite).sum())} such values in all): "
+            f"unknown_score is {score[row]} in {where(row)} ({int((~finite).sum())} such values in all): "
             "replace or drop them, a ranking of scores needs finite numbers."
         )
 
 
-def resolve_classes(labels: Ints, predictions: Ints | None, n_classes: int | None) -> int:
+def resolve_classes(
+    labels: Ints, predictions: Ints | None, n_classes: int | None, where: Callable[[int], str] = name_row
+) -> int:
     """K: what the user says, else 1 + the largest label or prediction; everything must fit below it."""
-    largest = int(labels.max())
-    if predictions is not None:
-        lowest = int(predictions.min())
-        if lowest < 0:
-            row = int(np.argmax(predictions < 0))
+    if predictions is not None and predictions.min() < 0:
+        row = int(np.argmax(predictions < 0))
+        raise OpenSetError(
+            f"Prediction {predictions[row]} in {where(row)} is not a known class: a prediction is the best one, "
+            "0, 1, 2, ...; to reject is the unknown score's job."
+        )
+    largest = 0
+    for name, values in (("Label", labels), ("Prediction", predictions)):
+        if values is None:
+            continue
+        largest = max(largest, int(values.max()))
+        if n_classes is not None and largest >= n_classes:
+            row = int(np.argmax(values >= n_classes))
             raise OpenSetError(
-                f"Prediction {lowest if predictions[row] == lowest else predictions[row]} in row {row} is not a known "
-                "class: a prediction is the best known class (0, 1, 2, ...); rejecting is the unknown score's job."
-            )
-        if n_classes is not None and int(predictions.max()) >= n_classes:
-            row = int(np.argmax(predictions >= n_classes))
-            raise OpenSetError(
-                f"Prediction {predictions[row]} in row {row} is out of range: "
+                f"{name} {values[row]} in {where(row)} is out of range: "
                 f"there are {n_classes} known classes, 0 to {n_classes - 1}."
             )
-        largest = max(largest, int(predictions.max()))
-    if n_classes is None:
-        return max(largest + 1, 1)
-    if largest >= n_classes:
-        row = int(np.argmax(labels >= n_classes))
-        raise OpenSetError(
-            f"Label {labels[row]} in row {row} is out of range: "
-            f"there are {n_classes} known classes, 0 to {n_classes - 1}."
-        )
-    return n_classes
+    return largest + 1 if n_classes is None else n_classes
 
 
 def require_both(n_known: float, n_open: float, against: str) -> None:
@@ -159,7 +159,7 @@ def open_mask(labels: Ints, against: str, groups: ArrayLike | None = None) -> Bo
 def _ordered_bits(score: Floats) -> NDArray[np.int64]:
     """Signed integers in the same order as the (finite) scores; equal scores, also -0.0 and 0.0, get equal integers."""
     word = np.int32 if score.dtype == np.float32 else np.int64
-    bits = (score + score.dtype.type(0)).view(word)  # adding zero turns -0.0 into 0.0
+    bits: NDArray[Any] = (score + score.dtype.type(0)).view(word)  # adding zero turns -0.0 into 0.0
     bits ^= (bits >> (8 * bits.itemsize - 1)) & np.iinfo(word).max
     return bits.astype(np.int64, copy=False)
 
@@ -258,12 +258,12 @@ def rank(
     check_labels(label)
     check_finite(score)
     n_classes = resolve_classes(label, prediction, n_classes)
-    narrow = np.int16 if n_classes < 2**15 else np.int64
+    narrow: type[np.signedinteger[Any]] = np.int16 if n_classes < 2**15 else np.int64
     order = argsort(score)
     return Ranking(
         score=score[order],
-        label=label.astype(narrow)[order],
-        prediction=None if prediction is None else prediction.astype(narrow)[order],
+        label=np.asarray(label, dtype=narrow)[order],
+        prediction=None if prediction is None else np.asarray(prediction, dtype=narrow)[order],
         n_classes=n_classes,
         order=order,
     )
@@ -393,8 +393,8 @@ class Counts:
         hits = np.cumsum(right if weight is None else right * weight, dtype=np.float64)
         taken = np.arange(1.0, len(grouped) + 1) if weight is None else np.cumsum(weight)
         sizes = np.diff(begins, append=len(grouped))
-        for total in (hits, taken):  # make the running totals start at zero in each class
-            total -= np.repeat(np.where(begins > 0, total[begins - 1], 0.0), sizes)
+        hits -= np.repeat(np.where(begins > 0, hits[begins - 1], 0.0), sizes)  # start at zero in each class
+        taken -= np.repeat(np.where(begins > 0, taken[begins - 1], 0.0), sizes)
         precision = np.divide(hits, taken, out=np.full_like(hits, self.zero_division), where=taken > 0)
         change = np.empty_like(precision)
         change[0] = precision[0]
@@ -416,7 +416,6 @@ def count(
     labels: ArrayLike,
     predictions: ArrayLike | None,
     unknown_score: ArrayLike,
-    *,
     against: str = "all",
     groups: ArrayLike | None = None,
     n_classes: int | None = None,
@@ -483,9 +482,7 @@ def rank_pairs(
     chosen = None if against == "all" else open_mask(label, against, groups)
     packed = _pack(label, prediction, score, chosen, n_classes)
     if packed is None:  # bad input, which `count` explains, or scores beyond 2**64, which it can handle
-        return _pairs_of_counts(
-            count(label, prediction, score, against=against, groups=groups, n_classes=n_classes)
-        )
+        return _pairs_of_counts(count(label, prediction, score, against, groups, n_classes))
     keys, n_known, n_open = packed
     require_both(n_known, n_open, against)
     keys.sort()
@@ -525,8 +522,8 @@ def _pack(
     bias = octaves * 2 - 1
     smallest = (bias - octaves) << mantissa  # bits of 2**-octaves
     span = (2 * octaves) << mantissa
-    keys = np.empty(len(score), dtype=word)
-    bits_of = score.view(word) if score.flags.c_contiguous else np.ascontiguousarray(score).view(word)
+    keys: NDArray[Any] = np.empty(len(score), dtype=word)
+    bits_of: NDArray[Any] = score.view(word) if score.flags.c_contiguous else np.ascontiguousarray(score).view(word)
     n_known = n_open = 0
     for start in range(0, len(score), _CHUNK):
         stop = start + _CHUNK

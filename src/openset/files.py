@@ -131,7 +131,9 @@ def read_table(path: str | Path) -> "pl.DataFrame":
         table = readers[file.suffix.lower()](file)
     except (pl.exceptions.PolarsError, UnicodeDecodeError, OSError) as error:
         first = str(error).splitlines()[0]
-        raise OpenSetError(f"{file} is not a readable {file.suffix[1:].upper()} file, or it is cut off: {first}") from error
+        raise OpenSetError(
+            f"{file} is not a readable {file.suffix[1:].upper()} file, or it is cut off: {first}"
+        ) from error
     if table.height == 0:
         raise OpenSetError(f"{file} has column names but no rows.")
     return table.rename({name: name.strip().lower() for name in table.columns})

@@ -44,7 +44,10 @@ def main(arguments: list[str] | None = None) -> None:
         if debug:
             raise
         kind = type(error).__name__
-        _stop(f"Error: openset failed unexpectedly ({kind}: {error}). Add --debug for details and please report it.", 3)
+        _stop(
+            f"Error: openset failed unexpectedly ({kind}: {error}). Add --debug for details and please report it.",
+            3,
+        )
 
 
 def _stop(sentence: str, code: int) -> None:

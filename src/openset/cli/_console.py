@@ -1,0 +1,69 @@
+"""What the commands share: a console, a progress bar, and reading scores files with their warnings."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+
+    from openset.scores import Scores
+
+ScoreOption = Annotated[
+    str | None,
+    typer.Option("--score", help="For files of logits: max_logit (default), msp, energy, entropy, margin, ..."),
+]
+BackgroundOption = Annotated[
+    bool, typer.Option("--background", help="For files of logits: the last column is a background class.")
+]
+FitOption = Annotated[
+    Path | None,
+    typer.Option("--fit", help="Training outputs, for scores that learn: openmax, mahalanobis, knn."),
+]
+JsonOption = Annotated[Path | None, typer.Option("--json", help="Write the figures to this JSON file.")]
+AgainstOption = Annotated[
+    str,
+    typer.Option("--against", help="Open-set samples to look at: all, negative, unknown or the name of a group."),
+]
+
+
+def console() -> "Console":
+    """Standard output, as wide as the terminal; wide enough for tables where there is none."""
+    from rich.console import Console
+
+    probe = Console()
+    return probe if probe.is_terminal else Console(width=120)
+
+
+def table(*columns: str, title: str | None = None) -> "Table":
+    """A table with the first column to the left and figures to the right."""
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+
+    made = Table(title=title, box=SIMPLE_HEAD, title_justify="left", title_style="bold", pad_edge=False)
+    for place, name in enumerate(columns):
+        made.add_column(name, justify="left" if place == 0 else "right", overflow="fold")
+    return made
+
+
+def read(path: Path, score: str | None = None, background: bool = False, fit: Path | None = None) -> "Scores":
+    """Scores from a file."""
+    from openset.scores import Scores
+
+    return Scores.read(path, score=score, background=background, fit=fit)
+
+
+@contextmanager
+def progress(text: str, total: int) -> Iterator[Callable[[int], object]]:
+    """A bar on standard error for long work; nothing where nobody watches."""
+    from rich.console import Console
+    from rich.progress import Progress
+
+    watching = Console(stderr=True)
+    with Progress(console=watching, transient=True, disable=not watching.is_terminal) as bar:
+        task = bar.add_task(text, total=total)
+        yield lambda steps: bar.advance(task, steps)

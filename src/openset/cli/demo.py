@@ -1,0 +1,67 @@
+"""`openset demo`: from data to a frozen threshold in half a minute."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from openset.cli import compare as compare_command
+from openset.cli import evaluate as evaluate_command
+from openset.cli import threshold as threshold_command
+from openset.cli._console import console, progress
+
+
+def command(
+    out: Annotated[Path, typer.Option("--out", help="Folder for the results.")] = Path("openset-demo"),
+    seed: Annotated[int, typer.Option("--seed", help="Which digits are known, and how samples are divided.")] = 0,
+) -> None:
+    """Try everything on embedded data: six digits known, four unknown, five splits, two classifiers.
+
+    Example: openset demo
+    """
+    from openset.demo import N_SPLITS, run_split, write_split
+
+    screen = console()
+    screen.print(
+        "Handwritten digits that come with scikit-learn: six are [bold]known[/bold] and learned, four are "
+        "[bold]unknown[/bold] and appear in the test alone.\n'linear' is logistic regression (score: one minus the "
+        "largest probability), 'neighbours' is 3 nearest neighbours (score: distance to the third).\n"
+    )
+    tests: dict[str, list[Path]] = {"linear": [], "neighbours": []}
+    validations: dict[str, list[Path]] = {"linear": [], "neighbours": []}
+    with progress("Training on five splits", N_SPLITS) as advance:
+        for split in range(N_SPLITS):
+            for result in run_split(split, seed=seed):
+                validation, test = write_split(result, out)
+                validations[result.method].append(validation)
+                tests[result.method].append(test)
+            advance(1)
+
+    _step(
+        f"openset evaluate {out}/test/*/*.parquet",
+        "All models, with 95 % intervals, then mean and spread over splits:",
+    )
+    evaluate_command.command([*tests["linear"], *tests["neighbours"]], json=out / "evaluation.json", resamples=300)
+    best = tests["neighbours"][0]
+    _step(f"openset evaluate {best}", "Every figure of one of them:")
+    evaluate_command.command([best], json=out / "neighbours-split0.json")
+    _step(f"openset compare {best} {tests['linear'][0]}", "Is it better than the other on the same samples?")
+    compare_command.command(best, tests["linear"][0], json=out / "comparison.json")
+    _step(
+        f"openset threshold {validations['neighbours'][0]} --rule at_acceptance=0.95 --apply {best}",
+        "A threshold chosen on validation data, frozen, applied to the test part:",
+    )
+    threshold_command.command(
+        validations["neighbours"][0],
+        rule="at_acceptance=0.95",
+        apply=best,
+        out=out / "threshold.json",
+        unknown_share=0.1,
+    )
+    screen.print(f"\nAll files are in [bold]{out}/[/bold]. Next: openset evaluate YOUR_SCORES.csv")
+
+
+def _step(line: str, meaning: str) -> None:
+    screen = console()
+    screen.print(f"\n[bold cyan]$ {line}[/bold cyan]", soft_wrap=True, highlight=False)
+    screen.print(meaning, style="dim")

@@ -1,0 +1,207 @@
+"""Every figure of one model in one call, with intervals, hints and where the figures come from."""
+
+import platform
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+import numpy as np
+
+from openset.errors import did_you_mean
+from openset.intervals import Request, bootstrap_values, delong_of, evaluator, percentile_intervals
+from openset.metrics import METRICS, describe, titled
+from openset.scores import Scores
+
+
+@dataclass(frozen=True)
+class Result:
+    """One figure with its interval (None if intervals were not asked for)."""
+
+    name: str
+    params: Mapping[str, Any]
+    against: str
+    value: float
+    low: float | None
+    high: float | None
+
+    @property
+    def title(self) -> str:
+        """Name for people."""
+        return titled(METRICS[self.name], self.params)
+
+    def as_json(self) -> dict[str, Any]:
+        """The form in which every command writes a figure."""
+        return {
+            "name": self.name,
+            "params": dict(self.params),
+            "against": self.against,
+            "value": self.value,
+            "low": self.low,
+            "high": self.high,
+        }
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """All figures of one model on one test set."""
+
+    results: tuple[Result, ...]
+    notes: tuple[str, ...]
+    n_known: int
+    n_negative: int
+    n_unknown: int
+    n_classes: int
+    tied_pairs: float
+    fingerprint: str
+    level: float
+    n_resamples: int
+    seed: int
+    meta: Mapping[str, Any]
+
+    def find(self, name: str, *, against: str = "all", **params: Any) -> Result:
+        """The first figure of that name (and against, and options)."""
+        METRICS[name]
+        for result in self.results:
+            fits = all(result.params.get(key) == value for key, value in params.items())
+            if result.name == name and result.against == against and fits:
+                return result
+        have = [f"{r.name}@{r.against}" + (f" ({describe(r.params)})" if r.params else "") for r in self.results]
+        wanted = f"{name}@{against}"
+        raise KeyError(f"{wanted} {describe(params)}: {did_you_mean(wanted, have)}")
+
+    def headline(self, against: str = "all") -> list[Result]:
+        """The few figures that sum up a model."""
+        return [self.find(name, against=_where(name, against)) for name, card in METRICS.items() if card.headline]
+
+    def as_json(self) -> dict[str, Any]:
+        """Everything, ready for JSON."""
+        return {
+            "n_known": self.n_known,
+            "n_negative": self.n_negative,
+            "n_unknown": self.n_unknown,
+            "n_classes": self.n_classes,
+            "tied_pairs": self.tied_pairs,
+            "fingerprint": self.fingerprint,
+            "level": self.level,
+            "n_resamples": self.n_resamples,
+            "seed": self.seed,
+            "notes": list(self.notes),
+            "meta": dict(self.meta),
+            "metrics": [result.as_json() for result in self.results],
+        }
+
+
+def _where(name: str, against: str) -> str:
+    """Metrics that look at knowns only are reported once, under "all"."""
+    card = METRICS[name]
+    return against if card.uses_scores and (card.source == "counts" or name == "confidence") else "all"
+
+
+def evaluate(
+    scores: Scores,
+    *,
+    against: Sequence[str] | None = None,
+    intervals: bool = True,
+    n_resamples: int | None = None,
+    level: float = 0.95,
+    seed: int = 0,
+    progress: Callable[[int], object] | None = None,
+) -> Evaluation:
+    """Every metric that these scores allow, for every `against` (by default all that the data divides into).
+
+    AUROC and OpenAUC have DeLong intervals, everything else percentile intervals of a stratified bootstrap with
+    `n_resamples` resamples: 1,000, or fewer for more than 20,000 samples, but at least 200.
+
+    >>> scores = Scores([0, 1, 0, -2, -2], [0, 1, 1, 0, 1], [0.1, 0.2, 0.6, 0.5, 0.9])
+    >>> evaluate(scores).find("open_auc").value.__round__(3)
+    0.667
+    """
+    chosen = scores.against_choices() if against is None else list(against)
+    requests = [
+        Request(card, params, part)
+        for part in chosen
+        for name, card in METRICS.items()
+        if card.source == "counts" or scores.probabilities is not None
+        if _where(name, part) == part or part == chosen[0]
+        for params in card.variants
+    ]
+    compute = evaluator(scores, requests)
+    values = compute(None)
+    n_resamples = resamples_for(len(scores)) if n_resamples is None else n_resamples
+    ranges: list[tuple[float | None, float | None]] = [(None, None)] * len(requests)
+    if intervals:
+        resampled = bootstrap_values([compute], scores, n_resamples=n_resamples, seed=seed, progress=progress)[0]
+        ranges = [(found.low, found.high) for found in percentile_intervals(values, resampled, level)]
+        for place, request in enumerate(requests):
+            if request.metric.interval == "delong" and not request.params:
+                right = request.metric.name == "open_auc"
+                found = delong_of(scores.counts(request.against), right=right, level=level)
+                ranges[place] = (found.low, found.high)
+    results = tuple(
+        Result(
+            request.metric.name,
+            request.params,
+            _where(request.metric.name, request.against),
+            float(value),
+            low,
+            high,
+        )
+        for request, value, (low, high) in zip(requests, values, ranges, strict=True)
+    )
+    counts = scores.counts(chosen[0])
+    tied = float(np.dot(np.diff(counts.open), np.diff(counts.known)) / (counts.n_known * counts.n_open))
+    return Evaluation(
+        results=results,
+        notes=tuple(hints(scores, results, tied)),
+        n_known=int((scores.labels >= 0).sum()),
+        n_negative=int((scores.labels == -1).sum()),
+        n_unknown=int((scores.labels == -2).sum()),
+        n_classes=scores.n_classes,
+        tied_pairs=tied,
+        fingerprint=scores.fingerprint,
+        level=level,
+        n_resamples=n_resamples if intervals else 0,
+        seed=seed,
+        meta=scores.meta,
+    )
+
+
+def resamples_for(n_samples: int) -> int:
+    """1,000 resamples, fewer where one takes long, never under 200."""
+    return int(np.clip(20_000_000 // n_samples, 200, 1000))
+
+
+def hints(scores: Scores, results: Sequence[Result], tied_pairs: float) -> list[str]:
+    """What the user should know before believing the figures."""
+    found: list[str] = []
+    if scores.unknown_score.min() == scores.unknown_score.max():
+        found.append("Every sample has the same unknown score: all pairs are tied, and nothing can be told apart.")
+    elif tied_pairs > 0.05:
+        found.append(f"{tied_pairs:.0%} of the pairs of a known and an open-set sample have equal scores (rounded?).")
+    found += [
+        f"AUROC against {result.against} is {result.value:.3f}: the score seems to point the wrong way. Higher must "
+        "mean more unknown; negate it if it is a confidence."
+        for result in results
+        if result.name == "auroc" and (result.high if result.high is not None else result.value) < 0.5
+    ]
+    known = scores.labels[scores.labels >= 0]
+    missing = scores.n_classes - len(np.unique(known))
+    if missing:
+        found.append(f"{missing} of {scores.n_classes} known classes have no test sample; class means count them as 0.")
+    return found
+
+
+def provenance() -> dict[str, str]:
+    """Versions and machine, for every results file."""
+    versions = {}
+    for package in ("openset", "numpy", "polars", "scikit-learn"):
+        try:
+            versions[package] = version(package)
+        except PackageNotFoundError:
+            versions[package] = "not installed"
+    return {
+        **versions,
+        "python": platform.python_version(),
+        "machine": f"{platform.system()} {platform.machine()}",
+    }

@@ -1,0 +1,384 @@
+"""How sure a figure is: DeLong for AUROC and OpenAUC, stratified bootstrap for the rest, paired tests, splits."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from statistics import NormalDist
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from openset.counts import Counts
+from openset.errors import OpenSetError, check_share
+from openset.metrics import METRICS, Confidences, Metric
+from openset.scores import Scores
+
+Array = NDArray[np.float64]
+Method = Literal["delong", "exact", "bootstrap", "splits"]
+_BLOCK = 64  # resamples drawn at once
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A figure and the range it may plausibly lie in."""
+
+    value: float
+    low: float
+    high: float
+    level: float = 0.95
+    method: Method = "delong"
+    sd: float | None = None
+    """Standard error (one data set) or standard deviation (over splits)."""
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Two models on the same samples; `difference` is the first minus the second."""
+
+    metric: str
+    first: Interval
+    second: Interval
+    difference: Interval
+    p_value: float
+    n: int
+
+
+# ---- DeLong --------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class _Components:
+    """Mean of the pair kernel seen from each known and from each open-set sample, at each distinct score."""
+
+    value: float
+    of_known: Array
+    """For a right known at distinct score j: share of open-set samples above it, ties half."""
+    of_open: Array
+    """For an open-set sample at distinct score j: share of all knowns that are right and below it, ties half."""
+
+
+def _components(counts: Counts, *, right: bool) -> _Components:
+    hits = counts.right if right else counts.known
+    of_known = 1.0 - (counts.fpr[:-1] + counts.fpr[1:]) / 2
+    of_open = (hits[:-1] + hits[1:]) / (2 * counts.n_known)
+    value = float(np.dot(np.diff(counts.open), of_open) / counts.n_open)
+    return _Components(value, of_known, of_open)
+
+
+def _variance(counts: Counts, parts: _Components, *, right: bool) -> float:
+    """Variance of the mean over pairs: knowns and open-set samples are drawn independently (DeLong et al., 1988)."""
+    hits = np.diff(counts.right if right else counts.known)
+    opens = np.diff(counts.open)
+    n_known, n_open = counts.n_known, counts.n_open
+    # A wrong known has kernel 0 with every open-set sample; it enters through the mean and the sample size.
+    known_squares = np.dot(hits, parts.of_known**2) - n_known * parts.value**2
+    open_squares = np.dot(opens, (parts.of_open - parts.value) ** 2)
+    return float(
+        max(known_squares, 0.0) / (max(n_known - 1, 1) * n_known) + open_squares / (max(n_open - 1, 1) * n_open)
+    )
+
+
+def _logit_interval(value: float, variance: float, n_pairs: float, level: float) -> Interval:
+    """Interval on the logit scale, which never leaves [0, 1]; an exact one-sided bound where all pairs agree.
+
+    Among the pairs there are m = min(knowns, open-set samples) that share no sample, so they are independent, each
+    right with probability `value`. If every pair is right, so are these m, which has probability value**m.
+    """
+    if variance <= 0 or value in (0.0, 1.0):
+        bound = (1 - level) ** (1 / n_pairs)
+        low, high = (bound, 1.0) if value > 0.5 else (0.0, 1.0 - bound)
+        return Interval(value, min(low, value), max(high, value), level, "exact", 0.0)
+    error = variance**0.5
+    reach = NormalDist().inv_cdf((1 + level) / 2) * error / (value * (1 - value))
+    centre = np.log(value / (1 - value))
+    low, high = 1 / (1 + np.exp(-(centre - reach))), 1 / (1 + np.exp(-(centre + reach)))
+    return Interval(value, float(low), float(high), level, "delong", error)
+
+
+def delong(scores: Scores, metric: str = "open_auc", *, against: str = "all", level: float = 0.95) -> Interval:
+    """Interval of AUROC or OpenAUC from the variance of their pair kernel.
+
+    OpenAUC is the mean over pairs of [known right] * [open-set score higher]; its components carry the randomness of
+    being right as well as that of the ranking.
+
+    >>> scores = Scores([0, 1, 0, -2, -2, -2], [0, 1, 1, 0, 0, 1], [0.1, 0.2, 0.6, 0.5, 0.7, 0.9])
+    >>> interval = delong(scores)
+    >>> round(interval.value, 3), round(interval.low, 3), round(interval.high, 3)
+    (0.667, 0.096, 0.974)
+    """
+    if metric not in ("open_auc", "auroc"):
+        raise OpenSetError(f"delong: works for 'open_auc' and 'auroc', not for '{metric}'; use bootstrap.")
+    check_share("delong", "level", level, one=False)
+    return delong_of(scores.counts(against), right=metric == "open_auc", level=level)
+
+
+def delong_of(counts: Counts, *, right: bool, level: float = 0.95) -> Interval:
+    """DeLong's interval from counts already made."""
+    parts = _components(counts, right=right)
+    variance = _variance(counts, parts, right=right)
+    return _logit_interval(parts.value, variance, min(counts.n_known, counts.n_open), level)
+
+
+def _sample_components(counts: Counts, *, right: bool) -> tuple[float, Array, Array]:
+    """The same components per sample, in input order: of the knowns (0 where wrong) and of the open-set samples."""
+    parts = _components(counts, right=right)
+    ranking = counts.ranking
+    group = np.zeros(len(ranking.score), dtype=np.int64)
+    group[ranking.ends[:-1] + 1] = 1
+    np.cumsum(group, out=group)
+    hits = ranking.right if right else ranking.known
+    component = np.where(ranking.known, hits * parts.of_known[group], parts.of_open[group])
+    back = np.argsort(ranking.order)
+    component, known = component[back], ranking.known[back]
+    return parts.value, component[known], component[~known]
+
+
+# ---- bootstrap -----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Request:
+    """A metric with its options and the open-set samples it looks at."""
+
+    metric: Metric
+    params: Mapping[str, Any]
+    against: str = "all"
+
+
+def evaluator(scores: Scores, requests: Sequence[Request]) -> Callable[[Array | None], Array]:
+    """A function from sample weights (input order; None = every sample once) to the values of all requests.
+
+    The sort is done once, here; each call only adds up weights.
+    """
+    parts = {against: scores.counts(against) for against in dict.fromkeys(r.against for r in requests)}
+    confidences = _confidences(scores) if any(r.metric.source == "probabilities" for r in requests) else None
+
+    def values(weights: Array | None) -> Array:
+        made = parts
+        beliefs = confidences
+        if weights is not None:
+            made = {name: replace(part, weights=weights[part.ranking.order]) for name, part in parts.items()}
+            beliefs = None if confidences is None else confidences.reweighted(weights)
+        return np.array([_value(request, made[request.against], beliefs) for request in requests])
+
+    return values
+
+
+def _value(request: Request, counts: Counts, confidences: Confidences | None) -> float:
+    if request.metric.source == "counts":
+        return request.metric.of(counts, **request.params)
+    against = {"against": request.against} if request.metric.name == "confidence" else {}
+    return request.metric.of(confidences, **request.params, **against)
+
+
+def _confidences(scores: Scores) -> Confidences:
+    if scores.probabilities is None:
+        raise OpenSetError("These scores carry no probabilities, which this metric needs.")
+    background = bool(scores.meta.get("background", False))
+    return Confidences(scores.labels, scores.probabilities, scores.groups, background)
+
+
+def draw_weights(scores: Scores, n: int, rng: np.random.Generator) -> NDArray[np.float64]:
+    """(n, samples) resampling weights; knowns, negatives and unknowns keep their numbers."""
+    weights = np.zeros((n, len(scores)))
+    for rows in (
+        np.flatnonzero(scores.labels >= 0),
+        np.flatnonzero(scores.labels == -1),
+        np.flatnonzero(scores.labels == -2),
+    ):
+        if len(rows):
+            draws = rng.integers(0, len(rows), size=(n, len(rows)))
+            draws += len(rows) * np.arange(n)[:, None]
+            weights[:, rows] = np.bincount(draws.ravel(), minlength=n * len(rows)).reshape(n, len(rows))
+    return weights
+
+
+def bootstrap_values(
+    evaluators: Sequence[Callable[[Array | None], Array]],
+    scores: Scores,
+    *,
+    n_resamples: int,
+    seed: int,
+    progress: Callable[[int], object] | None = None,
+) -> list[Array]:
+    """Values (resamples, requests) of each evaluator on the same resamples of the samples of `scores`."""
+    rng = np.random.default_rng(seed)
+    rows: list[list[Array]] = [[] for _ in evaluators]
+    for start in range(0, n_resamples, _BLOCK):
+        for weights in draw_weights(scores, min(_BLOCK, n_resamples - start), rng):
+            for values, found in zip(evaluators, rows, strict=True):
+                found.append(values(weights))
+        if progress is not None:
+            progress(min(_BLOCK, n_resamples - start))
+    return [np.array(found) for found in rows]
+
+
+def percentile_intervals(values: Array, resampled: Array, level: float) -> list[Interval]:
+    """Percentile intervals of each column."""
+    tail = (1 - level) / 2
+    lows, highs = np.quantile(resampled, [tail, 1 - tail], axis=0)
+    sds = resampled.std(axis=0, ddof=1)
+    return [
+        Interval(float(value), float(low), float(high), level, "bootstrap", float(sd))
+        for value, low, high, sd in zip(values, lows, highs, sds, strict=True)
+    ]
+
+
+def bootstrap(
+    scores: Scores,
+    metric: str = "open_auc",
+    *,
+    against: str = "all",
+    n_resamples: int = 1000,
+    level: float = 0.95,
+    seed: int = 0,
+    **params: Any,
+) -> Interval:
+    """Percentile interval of any metric from resamples stratified by known, negative and unknown.
+
+    >>> scores = Scores([0, 1, 0, -2, -2, -2], [0, 1, 1, 0, 0, 1], [0.1, 0.2, 0.6, 0.5, 0.7, 0.9])
+    >>> interval = bootstrap(scores, "ccr_at_fpr", fpr=0.1)
+    >>> round(interval.value, 3), interval.low, interval.high
+    (0.667, 0.0, 1.0)
+    """
+    check_share("bootstrap", "level", level, one=False)
+    if n_resamples < 2:
+        raise OpenSetError(f"bootstrap: 'n_resamples' must be at least 2, got {n_resamples}.")
+    values = evaluator(scores, [Request(METRICS[metric], params, against)])
+    resampled = bootstrap_values([values], scores, n_resamples=n_resamples, seed=seed)[0]
+    return percentile_intervals(values(None), resampled, level)[0]
+
+
+# ---- two models ----------------------------------------------------------------------------------------------------
+
+
+def align(first: Scores, second: Scores) -> tuple[Scores, Scores]:
+    """Bring two models' scores into the same order of the same samples: by id, else by equal labels in order."""
+    if first.ids is not None and second.ids is not None:
+        order_first, order_second = np.argsort(first.ids), np.argsort(second.ids)
+        if not np.array_equal(first.ids[order_first], second.ids[order_second]):
+            only_first = np.setdiff1d(first.ids, second.ids)
+            only_second = np.setdiff1d(second.ids, first.ids)
+            name = only_first[0] if len(only_first) else only_second[0]
+            raise OpenSetError(
+                f"The two models were not run on the same samples: {len(only_first)} ids occur only in the first and "
+                f"{len(only_second)} only in the second, '{name}' for example."
+            )
+        second = _take(second, order_second[np.argsort(order_first)])
+    if len(first) != len(second):
+        raise OpenSetError(
+            f"The two models were not run on the same samples: {len(first)} and {len(second)}. "
+            "An id column lets them be compared sample by sample."
+        )
+    if not np.array_equal(first.labels, second.labels):
+        row = int(np.argmax(first.labels != second.labels))
+        raise OpenSetError(
+            f"The two models were not run on the same samples in the same order: row {row} has label "
+            f"{first.labels[row]} in the first and {second.labels[row]} in the second. Give both an id column."
+        )
+    return first, second
+
+
+def _take(scores: Scores, rows: NDArray[np.intp]) -> Scores:
+    def pick(values: NDArray[Any] | None) -> NDArray[Any] | None:
+        return None if values is None else values[rows]
+
+    return Scores(
+        scores.labels[rows],
+        scores.predictions[rows],
+        scores.unknown_score[rows],
+        pick(scores.probabilities),
+        scores.class_names,
+        ids=pick(scores.ids),
+        groups=pick(scores.groups),
+        open_classes=pick(scores.open_classes),
+        meta=scores.meta,
+    )
+
+
+def compare(
+    first: Scores,
+    second: Scores,
+    metric: str = "open_auc",
+    *,
+    against: str = "all",
+    n_resamples: int = 1000,
+    level: float = 0.95,
+    seed: int = 0,
+    **params: Any,
+) -> Comparison:
+    """Difference of two models on the same samples, with its interval and two-sided p-value.
+
+    AUROC and OpenAUC: DeLong's paired test. Every other metric: the same bootstrap resamples for both models.
+
+    >>> labels = [0, 1, 0, -2, -2, -2]
+    >>> good = Scores(labels, [0, 1, 0, 0, 0, 1], [0.1, 0.2, 0.3, 0.5, 0.7, 0.9])
+    >>> poor = Scores(labels, [0, 1, 1, 0, 0, 1], [0.1, 0.2, 0.6, 0.5, 0.7, 0.9])
+    >>> result = compare(good, poor)
+    >>> round(result.difference.value, 3), round(result.p_value, 3)
+    (0.333, 0.317)
+    """
+    check_share("compare", "level", level, one=False)
+    first, second = align(first, second)
+    card = METRICS[metric]
+    plain = set(params) <= {"ties"} and params.get("ties", "half") == "half"
+    if card.interval == "delong" and plain:
+        return _compare_delong(first, second, metric, against, level)
+    request = Request(card, params, against)
+    evaluators = [evaluator(scores, [request]) for scores in (first, second)]
+    a, b = bootstrap_values(evaluators, first, n_resamples=n_resamples, seed=seed)
+    values = [evaluate(None) for evaluate in evaluators]
+    difference = percentile_intervals(values[0] - values[1], a - b, level)[0]
+    gap = (a - b)[:, 0]
+    # Twice the smaller share of resamples on either side of zero, counting the data itself, never exactly 0.
+    tail = min(np.count_nonzero(gap <= 0), np.count_nonzero(gap >= 0))
+    return Comparison(
+        metric,
+        percentile_intervals(values[0], a, level)[0],
+        percentile_intervals(values[1], b, level)[0],
+        difference,
+        float(min(1.0, 2 * (tail + 1) / (n_resamples + 1))),
+        len(first),
+    )
+
+
+def _compare_delong(first: Scores, second: Scores, metric: str, against: str, level: float) -> Comparison:
+    right = metric == "open_auc"
+    both = [scores.counts(against) for scores in (first, second)]
+    (value_a, known_a, open_a), (value_b, known_b, open_b) = (_sample_components(c, right=right) for c in both)
+    variance = _mean_variance(known_a - known_b) + _mean_variance(open_a - open_b)
+    gap = value_a - value_b
+    error = variance**0.5
+    reach = NormalDist().inv_cdf((1 + level) / 2) * error
+    certain = 1.0 if gap == 0 else 0.0
+    p_value = 2 * NormalDist().cdf(-abs(gap) / error) if error > 0 else certain
+    difference = Interval(gap, max(gap - reach, -1.0), min(gap + reach, 1.0), level, "delong", error)
+    intervals = [delong_of(counts, right=right, level=level) for counts in both]
+    return Comparison(metric, intervals[0], intervals[1], difference, p_value, len(both[0].ranking.score))
+
+
+def _mean_variance(values: Array) -> float:
+    return float(values.var(ddof=1) / len(values)) if len(values) > 1 else 0.0
+
+
+# ---- several splits ------------------------------------------------------------------------------------------------
+
+
+def over_splits(values: Sequence[float], *, level: float = 0.95) -> Interval:
+    """Mean over splits or seeds, its Student-t interval, and the standard deviation between splits (`sd`).
+
+    >>> spread = over_splits([0.90, 0.92, 0.94])
+    >>> round(spread.value, 3), round(spread.sd, 3), round(spread.low, 3)
+    (0.92, 0.02, 0.87)
+    """
+    check_share("over_splits", "level", level, one=False)
+    array = np.asarray(values, dtype=np.float64)
+    if array.ndim != 1 or len(array) < 2:
+        raise OpenSetError(f"over_splits: a mean and its spread need two or more values, got {array.size}.")
+    if not np.isfinite(array).all():
+        raise OpenSetError("over_splits: a value is NaN or infinite.")
+    from scipy.stats import t
+
+    mean, sd = float(array.mean()), float(array.std(ddof=1))
+    reach = float(t.ppf((1 + level) / 2, len(array) - 1)) * sd / len(array) ** 0.5
+    return Interval(mean, mean - reach, mean + reach, level, "splits", sd)

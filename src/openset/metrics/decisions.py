@@ -1,0 +1,302 @@
+"""Metrics of decisions: what is accepted, as what, at one threshold or at the best of all."""
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from openset.counts import (
+    NEGATIVE,
+    Counts,
+    as_ints,
+    as_scores,
+    check_finite,
+    check_labels,
+    check_lengths,
+    count,
+    open_mask,
+    resolve_classes,
+)
+from openset.curves import Average, f_score_of, normalized_accuracy_of, youden_of
+from openset.errors import OpenSetError, check_choice
+from openset.metrics._card import metric
+
+_OPENAUC = "OpenAUC (Wang et al., NeurIPS 2022)"
+Best = Literal["best"]
+
+
+def pick(values: NDArray[np.float64], counts: Counts, threshold: float | str) -> float:
+    """The largest value, or the value at the threshold that the user names."""
+    if isinstance(threshold, str):
+        check_choice("threshold", "threshold", threshold, ("best",))
+        return float(values.max())
+    return float(values[counts.at(threshold)])
+
+
+def _closed_set_accuracy(counts: Counts, *, balanced: bool = False) -> float:
+    return float(counts.macro_recall[-1] if balanced else counts.ccr[-1])
+
+
+def _f_score(counts: Counts, *, average: Average = "macro", threshold: float | Best = "best") -> float:
+    return pick(f_score_of(counts, average).f_score, counts, threshold)
+
+
+def _youden(counts: Counts, *, average: Average = "macro", threshold: float | Best = "best") -> float:
+    return pick(youden_of(counts, average), counts, threshold)
+
+
+def _normalized_accuracy(
+    counts: Counts,
+    *,
+    threshold: float | Best = "best",
+    weight: float = 0.5,
+    aus: Literal["paper", "recall"] = "paper",
+) -> float:
+    return pick(normalized_accuracy_of(counts, weight=weight, aus=aus), counts, threshold)
+
+
+@metric(
+    "Closed-set accuracy",
+    of=_closed_set_accuracy,
+    variants=({}, {"balanced": True}),
+    uses_scores=False,
+    headline=True,
+)
+def closed_set_accuracy(
+    labels: ArrayLike,
+    predictions: ArrayLike,
+    *,
+    balanced: bool = False,
+    n_classes: int | None = None,
+    zero_division: float = 0.0,
+) -> float:
+    """Share of knowns predicted as their own class, nothing being rejected; `balanced` averages over the K classes.
+
+    >>> closed_set_accuracy([0, 0, 0, 1, -2], [0, 0, 0, 0, 1])
+    0.75
+    >>> closed_set_accuracy([0, 0, 0, 1, -2], [0, 0, 0, 0, 1], balanced=True)
+    0.5
+    """
+    label, prediction = as_ints("labels", labels), as_ints("predictions", predictions)
+    check_lengths(labels=label, predictions=prediction)
+    check_labels(label)
+    n_classes = resolve_classes(label, prediction, n_classes)
+    known = label >= 0
+    if not known.any():
+        raise OpenSetError(f"Found 0 known samples among {len(label)}: closed-set accuracy needs some.")
+    right = (label == prediction)[known]
+    if not balanced:
+        return float(right.mean())
+    totals = np.bincount(label[known], minlength=n_classes)
+    hits = np.bincount(label[known], weights=right, minlength=n_classes)
+    return float(np.where(totals > 0, hits / np.maximum(totals, 1), zero_division).mean())
+
+
+@metric(
+    "Open-set F-score, {average}",
+    of=_f_score,
+    paper=f"{_OPENAUC}, eqs. 1-3",
+    headline=True,
+    variants=({"average": "macro"}, {"average": "micro"}),
+    best_over_thresholds=True,
+)
+def open_set_f_score(
+    labels: ArrayLike,
+    predictions: ArrayLike,
+    unknown_score: ArrayLike,
+    *,
+    average: Average = "macro",
+    threshold: float | Best = "best",
+    against: str = "all",
+    groups: ArrayLike | None = None,
+    n_classes: int | None = None,
+    zero_division: float = 0.0,
+) -> float:
+    """Harmonic mean of precision and recall over the K known classes, with rejection; best over all thresholds.
+
+    "macro" is the harmonic mean of the mean precision and the mean recall (eq. 2), which is not the mean of the
+    classes' F-scores; "micro" adds the counts first (eq. 3). Every distinct score is tried as threshold, exactly.
+    A class that is never predicted has precision `zero_division`.
+
+    >>> open_set_f_score([0, 1, -2], [0, 1, 1], [0.1, 0.2, 0.9])
+    1.0
+    >>> open_set_f_score([0, 1, -2], [0, 1, 1], [0.1, 0.2, 0.9], threshold=0.9).__round__(4)
+    0.8571
+    """
+    counts = count(labels, predictions, unknown_score, against, groups, n_classes, zero_division)
+    return _f_score(counts, average=average, threshold=threshold)
+
+
+@metric(
+    "Youden's index, {average}",
+    of=_youden,
+    span=(-1.0, 1.0),
+    paper=f"{_OPENAUC}, eq. 4",
+    variants=({"average": "macro"}, {"average": "micro"}),
+    best_over_thresholds=True,
+)
+def youden_index(
+    labels: ArrayLike,
+    predictions: ArrayLike,
+    unknown_score: ArrayLike,
+    *,
+    average: Average = "macro",
+    threshold: float | Best = "best",
+    against: str = "all",
+    groups: ArrayLike | None = None,
+    n_classes: int | None = None,
+    zero_division: float = 0.0,
+) -> float:
+    """True positive rate + true negative rate - 1, each known class against all else; best over all thresholds.
+
+    >>> youden_index([0, 1, -2], [0, 1, 1], [0.1, 0.2, 0.9])
+    1.0
+    >>> youden_index([0, 1, -2], [0, 1, 1], [0.1, 0.2, 0.9], threshold=0.9)
+    0.75
+    """
+    counts = count(labels, predictions, unknown_score, against, groups, n_classes, zero_division)
+    return _youden(counts, average=average, threshold=threshold)
+
+
+@metric(
+    "Normalized accuracy, AUS as {aus}",
+    of=_normalized_accuracy,
+    paper=f"{_OPENAUC}, eqs. 5-6",
+    variants=({"aus": "paper"}, {"aus": "recall"}),
+    best_over_thresholds=True,
+)
+def normalized_accuracy(
+    labels: ArrayLike,
+    predictions: ArrayLike,
+    unknown_score: ArrayLike,
+    *,
+    threshold: float | Best = "best",
+    weight: float = 0.5,
+    aus: Literal["paper", "recall"] = "paper",
+    against: str = "all",
+    groups: ArrayLike | None = None,
+    n_classes: int | None = None,
+    zero_division: float = 0.0,
+) -> float:
+    """`weight` * accuracy on knowns (AKS) + (1 - `weight`) * accuracy on unknowns (AUS); best over all thresholds.
+
+    AKS counts true positives and negatives of all K classes over all samples, as eq. 6 does. `aus="paper"` is the
+    precision of "unknown" (eq. 6); `aus="recall"` the share of unknowns caught, which the name suggests. With nothing
+    rejected the paper's AUS is 0/0 and counts as `zero_division`.
+
+    >>> normalized_accuracy([0, 1, -2], [0, 1, 1], [0.1, 0.2, 0.9])
+    1.0
+    """
+    counts = count(labels, predictions, unknown_score, against, groups, n_classes, zero_division)
+    return _normalized_accuracy(counts, threshold=threshold, weight=weight, aus=aus)
+
+
+def openness(*, n_train: int, n_test: int, n_target: int | None = None) -> float:
+    """How open a protocol is: 1 - sqrt(2 * train classes / (test classes + target classes)) (Scheirer et al., 2013).
+
+    `n_test` counts all classes seen in testing, known and unknown; `n_target`, the classes to be recognised, is
+    `n_train` unless given. 0 means closed.
+
+    >>> round(openness(n_train=6, n_test=10), 4)
+    0.134
+    """
+    target = n_train if n_target is None else n_target
+    if min(n_train, n_test, target) < 1 or 2 * n_train > n_test + target:
+        raise OpenSetError(
+            f"openness: {n_train} training, {n_test} test and {target} target classes do not go together."
+        )
+    return float(1 - np.sqrt(2 * n_train / (n_test + target)))
+
+
+@dataclass(frozen=True, eq=False)
+class ConfusionMatrix:
+    """Counts by true class (rows: K known classes, then the open set) and decision (columns: K classes, rejected)."""
+
+    counts: NDArray[np.int64]
+    rows: tuple[str, ...]
+    columns: tuple[str, ...]
+    threshold: float
+    n_classes: int
+
+    @property
+    def shares(self) -> NDArray[np.float64]:
+        """Each row divided by its sum."""
+        return np.asarray(self.counts / np.maximum(self.counts.sum(axis=1, keepdims=True), 1))
+
+    def slips(self) -> list["Slip"]:
+        """Which open-set classes slip through, as which known class; the leakiest first."""
+        found = []
+        for row, name in enumerate(self.rows[self.n_classes :], start=self.n_classes):
+            accepted = self.counts[row, : self.n_classes]
+            taken_for = int(accepted.argmax())
+            total, passed = int(self.counts[row].sum()), int(accepted.sum())
+            if passed:
+                found.append(Slip(name, total, passed, self.columns[taken_for], int(accepted[taken_for])))
+        return sorted(found, key=lambda slip: (-slip.share, slip.open_class))
+
+
+@dataclass(frozen=True)
+class Slip:
+    """An open-set class of `total` samples, `accepted` of which pass, `most` of them as `taken_for`."""
+
+    open_class: str
+    total: int
+    accepted: int
+    taken_for: str
+    most: int
+
+    @property
+    def share(self) -> float:
+        """Share of the class that passes."""
+        return self.accepted / self.total
+
+
+def open_set_confusion_matrix(
+    labels: ArrayLike,
+    predictions: ArrayLike,
+    unknown_score: ArrayLike,
+    *,
+    threshold: float,
+    open_classes: ArrayLike | None = None,
+    class_names: Any = None,
+    against: str = "all",
+    groups: ArrayLike | None = None,
+    n_classes: int | None = None,
+) -> ConfusionMatrix:
+    """What becomes of each class at a threshold: K known rows plus negative and unknown (or one per open-set class).
+
+    >>> matrix = open_set_confusion_matrix([0, 1, -1, -2], [0, 1, 1, 0], [0.1, 0.9, 0.2, 0.8], threshold=0.5)
+    >>> matrix.counts
+    array([[1, 0, 0],
+           [0, 0, 1],
+           [0, 1, 0],
+           [0, 0, 1]])
+    >>> matrix.rows, matrix.columns
+    (('0', '1', 'negative', 'unknown'), ('0', '1', 'rejected'))
+    """
+    label, prediction = as_ints("labels", labels), as_ints("predictions", predictions)
+    score = as_scores("unknown_score", unknown_score)
+    names = None if open_classes is None else np.asarray(open_classes).astype(np.str_)
+    check_lengths(labels=label, predictions=prediction, unknown_score=score, open_classes=names)
+    check_labels(label)
+    check_finite(score)
+    if n_classes is None and class_names is not None:
+        n_classes = len(class_names)
+    n_classes = resolve_classes(label, prediction, n_classes)
+    keep = (label >= 0) | open_mask(label, against, groups)
+    label, prediction, score = label[keep], prediction[keep], score[keep]
+    kinds = np.where(label == NEGATIVE, "negative", "unknown")
+    if names is not None:
+        kinds = np.where(names[keep] == "", kinds, names[keep])
+    is_open = label < 0
+    open_rows, place = np.unique(kinds[is_open], return_inverse=True)
+    row = label.astype(np.int64)
+    row[is_open] = n_classes + place
+    column = np.where(score > threshold, n_classes, prediction)
+    shape = (n_classes + len(open_rows), n_classes + 1)
+    cells = np.bincount(row * shape[1] + column, minlength=shape[0] * shape[1]).reshape(shape)
+    known_names = [str(number) for number in range(n_classes)] if class_names is None else [str(n) for n in class_names]
+    return ConfusionMatrix(
+        cells, (*known_names, *open_rows.tolist()), (*known_names, "rejected"), float(threshold), n_classes
+    )

@@ -1,0 +1,219 @@
+"""Choosing the threshold above which a sample is rejected: by rule, on validation scores, then frozen."""
+
+import math
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from openset.counts import Counts
+from openset.curves import Average, f_score_of, youden_of
+from openset.errors import OpenSetError, check_share
+from openset.files import read_json, write_json
+from openset.registry import Registry
+from openset.scores import Scores
+
+
+@dataclass(frozen=True)
+class Threshold:
+    """A frozen operating point: a sample is rejected iff its unknown score is above `value`."""
+
+    value: float
+    rule: str
+    achieved: dict[str, float]
+    """What the threshold does on the data it was chosen on: acceptance, ccr, and fpr if there were open-set samples."""
+    n: int
+    """Number of samples it was chosen on."""
+
+    def write(self, path: str | Path) -> None:
+        """Write the threshold as JSON."""
+        write_json(path, asdict(self))
+
+    @classmethod
+    def read(cls, path: str | Path) -> "Threshold":
+        """Read a threshold written before."""
+        content = read_json(path)
+        try:
+            threshold = cls(float(content["value"]), str(content["rule"]), dict(content["achieved"]), int(content["n"]))
+        except (TypeError, KeyError, ValueError) as error:
+            raise OpenSetError(f"{path} is not a threshold file: it needs value, rule, achieved and n.") from error
+        if not math.isfinite(threshold.value):
+            raise OpenSetError(f"{path}: the threshold is not a finite number.")
+        return threshold
+
+    def apply(self, scores: Scores) -> dict[str, float]:
+        """What the threshold does to other scores: acceptance, ccr, and fpr per kind of open-set sample found."""
+        rejected = scores.unknown_score > self.value
+        known = scores.labels >= 0
+        found: dict[str, float] = {}
+        if known.any():
+            accepted = ~rejected[known]
+            right = (scores.predictions == scores.labels)[known]
+            found["acceptance"] = float(accepted.mean())
+            found["ccr"] = float((accepted & right).mean())
+            if accepted.any():
+                found["accuracy_on_accepted"] = float(right[accepted].mean())
+        masks = {
+            "fpr": scores.labels < 0,
+            "fpr_negative": scores.labels == -1,
+            "fpr_unknown": scores.labels == -2,
+        }
+        if not (masks["fpr_negative"].any() and masks["fpr_unknown"].any()):
+            masks = {"fpr": masks["fpr"]}
+        return found | {name: float((~rejected[mask]).mean()) for name, mask in masks.items() if mask.any()}
+
+
+RULES: Registry[Callable[..., Threshold]] = Registry("threshold rule")
+
+
+def _freeze(counts: Counts, at: int, rule: str) -> Threshold:
+    value = counts.thresholds[at]
+    if at == 0:  # reject everything seen: a finite number just below the lowest score, so that JSON can hold it
+        value = np.nextafter(counts.thresholds[1], value, dtype=value.dtype)
+    achieved = {
+        "acceptance": float(counts.acceptance[at]),
+        "ccr": float(counts.ccr[at]),
+        "fpr": float(counts.fpr[at]),
+    }
+    return Threshold(float(value), rule, achieved, len(counts.ranking.score))
+
+
+@RULES.register("at_fpr")
+def at_fpr(scores: Scores, fpr: float, *, against: str = "all") -> Threshold:
+    """Largest threshold that accepts at most a share `fpr` of the open-set samples.
+
+    >>> at_fpr(Scores([0, 0, -2, -2], [0, 0, 0, 0], [0.1, 0.3, 0.2, 0.9]), 0.5).value
+    0.3
+    """
+    check_share("at_fpr", "fpr", fpr, zero=True)
+    counts = scores.counts(against)
+    return _freeze(counts, int(np.count_nonzero(counts.fpr <= fpr)) - 1, f"at_fpr={fpr:g}")
+
+
+@RULES.register("at_acceptance")
+def at_acceptance(scores: Scores, acceptance: float) -> Threshold:
+    """Smallest threshold that accepts at least a share `acceptance` of the knowns; open-set samples are not needed.
+
+    >>> at_acceptance(Scores([0, 0, 0, 0], [0, 0, 0, 0], [0.1, 0.3, 0.2, 0.9]), 0.75).value
+    0.3
+    """
+    check_share("at_acceptance", "acceptance", acceptance)
+    known = np.sort(_known_scores(scores, "at_acceptance"))
+    share = np.arange(1, len(known) + 1) / len(known)
+    value = float(known[np.argmax(share >= acceptance)])
+    return _from_knowns(scores, value, f"at_acceptance={acceptance:g}")
+
+
+@RULES.register("best_f")
+def best_f(scores: Scores, average: Average = "macro", *, against: str = "all") -> Threshold:
+    """Threshold of the largest open-set F-score (`average` macro or micro).
+
+    >>> best_f(Scores([0, 0, -2, -2], [0, 0, 0, 0], [0.1, 0.3, 0.5, 0.9])).value
+    0.3
+    """
+    counts = scores.counts(against)
+    return _freeze(counts, int(f_score_of(counts, average).f_score.argmax()), f"best_f={average}")
+
+
+@RULES.register("best_youden")
+def best_youden(scores: Scores, average: Average = "macro", *, against: str = "all") -> Threshold:
+    """Threshold of the largest Youden index (`average` macro or micro)."""
+    counts = scores.counts(against)
+    return _freeze(counts, int(youden_of(counts, average).argmax()), f"best_youden={average}")
+
+
+@RULES.register("min_cost")
+def min_cost(
+    scores: Scores,
+    false_accept: float,
+    *,
+    false_reject: float = 1.0,
+    misclassified: float = 1.0,
+    unknown_share: float = 0.5,
+    against: str = "all",
+) -> Threshold:
+    """Threshold of the lowest expected cost per sample in deployment.
+
+    Cost = share of unknowns * FPR * `false_accept` + share of knowns * (rejected * `false_reject` + accepted but wrong
+    * `misclassified`). `unknown_share` is the share of open-set samples expected in deployment.
+
+    >>> min_cost(Scores([0, 0, -2, -2], [0, 0, 0, 0], [0.1, 0.3, 0.2, 0.9]), 10.0).value
+    0.1
+    """
+    for name, cost in (
+        ("false_accept", false_accept),
+        ("false_reject", false_reject),
+        ("misclassified", misclassified),
+    ):
+        if not (math.isfinite(cost) and cost >= 0):
+            raise OpenSetError(f"min_cost: '{name}' must be a cost of 0 or more, got {cost:g}.")
+    check_share("min_cost", "unknown_share", unknown_share, zero=True)
+    counts = scores.counts(against)
+    on_knowns = (1 - counts.acceptance) * false_reject + (counts.acceptance - counts.ccr) * misclassified
+    total = unknown_share * counts.fpr * false_accept + (1 - unknown_share) * on_knowns
+    return _freeze(counts, int(total.argmin()), f"min_cost={false_accept:g}")
+
+
+@RULES.register("conformal")
+def conformal(scores: Scores, alpha: float) -> Threshold:
+    """Split-conformal threshold: a new known is rejected with probability at most `alpha`, at any sample size.
+
+    The ceil((n + 1) (1 - alpha))-th smallest score of the n knowns. The guarantee asks only that the new knowns come
+    from the same source as these; open-set samples are not used. With fewer than 1/alpha - 1 knowns it holds only if
+    nothing is rejected, and the threshold is then the largest number there is.
+
+    >>> conformal(Scores([0] * 9, [0] * 9, [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9]), 0.2).value
+    0.8
+    """
+    check_share("conformal", "alpha", alpha, one=False)
+    known = np.sort(_known_scores(scores, "conformal"))
+    # Rounding keeps (n + 1) (1 - alpha) = 8.000000000000002 from becoming 9.
+    place = math.ceil(round((len(known) + 1) * (1 - alpha), 9))
+    value = known[place - 1] if place <= len(known) else np.finfo(known.dtype).max
+    return _from_knowns(scores, float(value), f"conformal={alpha:g}")
+
+
+def _known_scores(scores: Scores, rule: str) -> Any:
+    known = scores.unknown_score[scores.labels >= 0]
+    if not len(known):
+        raise OpenSetError(f"{rule}: found 0 known samples among {len(scores)}; the rule is computed on knowns.")
+    return known
+
+
+def _from_knowns(scores: Scores, value: float, rule: str) -> Threshold:
+    achieved = Threshold(value, rule, {}, len(scores)).apply(scores)
+    kept = {name: share for name, share in achieved.items() if name in ("acceptance", "ccr", "fpr")}
+    return Threshold(value, rule, kept, len(scores))
+
+
+def choose(scores: Scores, rule: str, *, against: str = "all") -> Threshold:
+    """Threshold by a rule as the command line writes it: `at_fpr=0.1`, `at_acceptance=0.95`, `best_f=macro`, ...
+
+    >>> choose(Scores([0, 0, -2, -2], [0, 0, 0, 0], [0.1, 0.3, 0.2, 0.9]), "at_fpr=95")
+    Traceback (most recent call last):
+    openset.errors.OpenSetError: at_fpr: 'fpr' must be in [0, 1], got 95. Did you mean 0.95?
+    """
+    name, _, argument = rule.partition("=")
+    function = RULES[name.strip()]
+    options: dict[str, Any] = {} if name in ("at_acceptance", "conformal") else {"against": against}
+    if not argument:
+        if name not in ("best_f", "best_youden"):
+            raise OpenSetError(f"The rule '{name}' needs a value, for example {_EXAMPLES[name]}.")
+        return function(scores, **options)
+    if name in ("best_f", "best_youden"):
+        return function(scores, argument.strip(), **options)
+    try:
+        value = float(argument)
+    except ValueError as error:
+        raise OpenSetError(f"The rule '{rule}' needs a number, for example {_EXAMPLES[name]}.") from error
+    return function(scores, value, **options)
+
+
+_EXAMPLES = {
+    "at_fpr": "at_fpr=0.1",
+    "at_acceptance": "at_acceptance=0.95",
+    "min_cost": "min_cost=10",
+    "conformal": "conformal=0.05",
+}

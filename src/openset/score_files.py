@@ -1,0 +1,359 @@
+"""Files of scores and of logits: Parquet, CSV as spreadsheets make it, NPZ without pickle.
+
+Columns (Parquet, CSV): `label`, `prediction`, `unknown_score`, and if there is more: `prob_0`, `prob_1`, ..., `id`,
+`group`, `open_class`. A file with `label` and `logit_0`, `logit_1`, ... instead (also `feature_0`, ...) is turned into
+scores. Labels are numbers or class names; the words `negative` and `unknown` mean -1 and -2.
+Arrays (NPZ): `labels`, `predictions`, `unknown_score`, ...; or `labels` and `logits`; or `gt` and `logits`, the form
+that openset-imagenet writes.
+"""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from openset import counts
+from openset.errors import OpenSetError
+from openset.files import existing, read_npz, read_table, replacing, write_npz
+from openset.posthoc import SCORES, Outputs
+from openset.scores import Scores
+
+if TYPE_CHECKING:
+    import polars as pl
+
+_WORDS = {"negative": counts.NEGATIVE, "unknown": counts.UNKNOWN}
+_SUFFIXES = (".parquet", ".csv", ".npz")
+
+
+@dataclass(frozen=True)
+class _Content:
+    """What a file of any kind holds, before it is known to be scores or logits."""
+
+    labels: NDArray[Any] | None = None
+    predictions: NDArray[Any] | None = None
+    unknown_score: NDArray[Any] | None = None
+    probabilities: NDArray[Any] | None = None
+    logits: NDArray[Any] | None = None
+    features: NDArray[Any] | None = None
+    class_names: tuple[str, ...] | None = None
+    ids: NDArray[Any] | None = None
+    groups: NDArray[Any] | None = None
+    open_classes: NDArray[Any] | None = None
+    meta: dict[str, Any] | None = None
+
+
+def read_scores(
+    path: str | Path, *, score: str | None = None, background: bool = False, fit: str | Path | None = None
+) -> Scores:
+    """Scores from a file of scores, or of logits, which `score` (default max_logit) turns into scores."""
+    file = existing(path)
+    trained = None if fit is None else read_outputs(fit, background=background)
+    try:
+        content = _read(file)
+        if score is None and content.unknown_score is not None:
+            return _as_scores(content)
+        if content.labels is None:
+            raise OpenSetError("there is no column 'label' (in NPZ files: 'labels' or 'gt').")
+        if content.logits is None:
+            raise OpenSetError(_what_is_missing(content, score))
+        return Scores.from_logits(
+            content.labels,
+            content.logits,
+            score=score or "max_logit",
+            background=background,
+            features=content.features,
+            fit=trained,
+            class_names=content.class_names,
+            ids=content.ids,
+            groups=content.groups,
+            open_classes=content.open_classes,
+            meta=content.meta,
+        )
+    except OpenSetError as error:
+        raise OpenSetError(f"{file}: {error}") from error
+
+
+def read_outputs(path: str | Path, *, background: bool = False) -> Outputs:
+    """Logits and features with their labels, for scores that learn from the training part."""
+    file = existing(path)
+    try:
+        content = _read(file)
+    except OpenSetError as error:
+        raise OpenSetError(f"{file}: {error}") from error
+    return Outputs(labels=content.labels, logits=content.logits, features=content.features, background=background)
+
+
+def _what_is_missing(content: _Content, score: str | None) -> str:
+    if score is not None:
+        SCORES[score]  # a misspelt name is the likelier mistake
+        return f"score '{score}' is made from logits, and the file has none (columns logit_0, logit_1, ...)."
+    lacking = "unknown_score" if content.predictions is not None else "prediction and unknown_score"
+    return (
+        f"there is no column {lacking}. Needed are label, prediction and unknown_score (higher = more unknown), "
+        "or label and logit_0, logit_1, ..."
+    )
+
+
+def _as_scores(content: _Content) -> Scores:
+    if content.labels is None or content.predictions is None:
+        raise OpenSetError(f"there is no column '{'label' if content.labels is None else 'prediction'}'.")
+    assert content.unknown_score is not None
+    return Scores(
+        content.labels,
+        content.predictions,
+        content.unknown_score,
+        content.probabilities,
+        content.class_names,
+        ids=content.ids,
+        groups=content.groups,
+        open_classes=content.open_classes,
+        meta=content.meta,
+    )
+
+
+def _read(file: Path) -> _Content:
+    suffix = file.suffix.lower()
+    if suffix == ".npz":
+        return _from_npz(read_npz(file))
+    if suffix == ".parquet":
+        import polars as pl
+
+        table = read_table(file)
+        return _from_table(table, pl.read_parquet_metadata(file).get("openset", "{}"), lambda row: f"row {row}")
+    if suffix == ".csv":
+        return _from_table(read_table(file), "{}", lambda row: f"line {row + 2}")
+    raise OpenSetError(f"cannot read '{suffix or 'a file without extension'}'; use {', '.join(_SUFFIXES)}.")
+
+
+# ---- NPZ -----------------------------------------------------------------------------------------------------------
+
+
+def _from_npz(arrays: dict[str, NDArray[Any]]) -> _Content:
+    foreign = "gt" in arrays and "labels" not in arrays  # openset-imagenet: gt, logits, scores (softmax), features
+    about = _parse_about(str(arrays["openset"])) if "openset" in arrays else {}
+    return _Content(
+        labels=arrays.get("gt" if foreign else "labels"),
+        predictions=arrays.get("predictions"),
+        unknown_score=arrays.get("unknown_score"),
+        probabilities=arrays.get("probabilities"),
+        logits=arrays.get("logits"),
+        features=arrays.get("features"),
+        class_names=_names(about),
+        ids=arrays.get("ids"),
+        groups=arrays.get("groups"),
+        open_classes=arrays.get("open_classes"),
+        meta=about.get("meta"),
+    )
+
+
+def _parse_about(text: str) -> dict[str, Any]:
+    try:
+        about = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise OpenSetError(f"its 'openset' entry is not valid JSON: {error}.") from error
+    return about if isinstance(about, dict) else {}
+
+
+def _names(about: dict[str, Any]) -> tuple[str, ...] | None:
+    names = about.get("class_names")
+    return None if names is None else tuple(str(name) for name in names)
+
+
+# ---- tables --------------------------------------------------------------------------------------------------------
+
+
+def _from_table(table: "pl.DataFrame", about_text: str, where: Any) -> _Content:
+    about = _parse_about(about_text)
+    named = _names(about)
+    blocks = {prefix: _block(table, prefix, where) for prefix in ("prob", "logit", "feature")}
+    for prefix in ("prob", "logit"):
+        names = blocks[prefix][1]
+        if names is not None and not all(name.isdigit() for name in names):
+            named = names
+    columns = {name: _label_column(table, name) for name in ("label", "prediction")}
+    if named is None:
+        words = {word for column in columns.values() if isinstance(column, list) for word in column}
+        classes = sorted(word for word in words if _whole(word) is None and word.lower() not in _WORDS and word)
+        if classes:
+            if any(blocks[prefix][0] is not None for prefix in ("prob", "logit")):
+                raise OpenSetError(
+                    f"labels are names ('{classes[0]}') but columns are numbered; name them prob_{classes[0]} and so "
+                    "on, or use numbers as labels."
+                )
+            named = tuple(classes)
+    label_numbers = _numbers(columns["label"], "label", named, where, open_words=True)
+    prediction_numbers = _numbers(columns["prediction"], "prediction", named, where, open_words=False)
+    score = _floats(table, "unknown_score", where)
+    if label_numbers is not None:
+        counts.check_labels(label_numbers, where)
+        if prediction_numbers is not None:
+            counts.resolve_classes(label_numbers, prediction_numbers, None if named is None else len(named), where)
+    if score is not None:
+        counts.check_finite(score, where)
+    optional = {name: _optional_text(table, name) for name in ("id", "group", "open_class")}
+    return _Content(
+        labels=label_numbers,
+        predictions=prediction_numbers,
+        unknown_score=score,
+        probabilities=blocks["prob"][0],
+        logits=blocks["logit"][0],
+        features=blocks["feature"][0],
+        class_names=named,
+        ids=optional["id"],
+        groups=optional["group"],
+        open_classes=optional["open_class"],
+        meta=about.get("meta"),
+    )
+
+
+def _label_column(table: "pl.DataFrame", name: str) -> NDArray[np.int64] | list[str] | None:
+    """Whole numbers where the column has nothing else, otherwise its texts."""
+    import polars as pl
+
+    if name not in table.columns:
+        return None
+    numbers = table[name].cast(pl.Int64, strict=False) if not table[name].dtype.is_float() else None
+    if numbers is not None and not numbers.null_count():
+        return numbers.to_numpy()
+    return _texts(table, name)
+
+
+def _texts(table: "pl.DataFrame", name: str) -> list[str] | None:
+    import polars as pl
+
+    if name not in table.columns:
+        return None
+    return [str(value).strip() for value in table[name].cast(pl.String).fill_null("").to_list()]
+
+
+def _optional_text(table: "pl.DataFrame", name: str) -> NDArray[Any] | None:
+    texts = _texts(table, name)
+    return None if texts is None else np.array(texts, dtype=np.str_)
+
+
+def _whole(word: str) -> int | None:
+    """The whole number a cell holds, also as a spreadsheet may write it (3.0)."""
+    try:
+        return int(word)
+    except ValueError:
+        try:
+            value = float(word)
+        except ValueError:
+            return None
+        return int(value) if value.is_integer() else None
+
+
+def _numbers(
+    texts: NDArray[np.int64] | list[str] | None,
+    column: str,
+    named: tuple[str, ...] | None,
+    where: Any,
+    *,
+    open_words: bool,
+) -> NDArray[np.int64] | None:
+    if texts is None or isinstance(texts, np.ndarray):
+        return texts
+    meaning: dict[str, int] = {name: number for number, name in enumerate(named or ())}
+    for row, word in enumerate(texts):
+        if word in meaning:
+            continue
+        number = _WORDS.get(word.lower()) if open_words else None
+        if number is None:
+            number = _whole(word)
+        if number is None:
+            raise OpenSetError(_bad_word(word, column, where(row)))
+        meaning[word] = number
+    return np.array([meaning[word] for word in texts], dtype=np.int64)
+
+
+def _bad_word(word: str, column: str, place: str) -> str:
+    if not word:
+        return f"{column} is missing in {place}."
+    if word.lower() in _WORDS:
+        return (
+            f"prediction is '{word}' in {place}; a prediction is the best known class, "
+            "and whether the sample is rejected follows from unknown_score."
+        )
+    return f"{column} is '{word}' in {place}, which is neither a number nor a class name."
+
+
+def _floats(table: "pl.DataFrame", name: str, where: Any) -> NDArray[Any] | None:
+    import polars as pl
+
+    if name not in table.columns:
+        return None
+    column = table[name]
+    if column.dtype == pl.Float32:
+        return column.to_numpy()
+    values = column.cast(pl.Float64, strict=False)
+    if values.null_count() and column.dtype == pl.String:  # a decimal comma, as in many countries' spreadsheets
+        values = column.str.strip_chars().str.replace(",", ".", literal=True).cast(pl.Float64, strict=False)
+    if values.null_count():
+        row = int(values.is_null().arg_max() or 0)
+        cell = column[row]
+        found = "missing" if cell is None or not str(cell).strip() else f"'{cell}'"
+        raise OpenSetError(f"{name} is {found} in {where(row)}; it must be a number.")
+    return values.to_numpy()
+
+
+def _block(table: "pl.DataFrame", prefix: str, where: Any) -> tuple[NDArray[Any] | None, tuple[str, ...] | None]:
+    """Columns prefix_0, prefix_1, ... (or prefix_cat, prefix_dog, ...) as one matrix, and what follows the prefix."""
+    columns = [name for name in table.columns if name.startswith(f"{prefix}_")]
+    if not columns:
+        return None, None
+    names = [name.removeprefix(f"{prefix}_") for name in columns]
+    if all(name.isdigit() for name in names):
+        names = sorted(names, key=int)
+        if [int(name) for name in names] != list(range(len(names))):
+            raise OpenSetError(f"columns {prefix}_0 to {prefix}_{names[-1]} have gaps; number them without one.")
+    stacked = [_floats(table, f"{prefix}_{name}", where) for name in names]
+    return np.column_stack([column for column in stacked if column is not None]), tuple(names)
+
+
+# ---- writing -------------------------------------------------------------------------------------------------------
+
+
+def write_scores(scores: Scores, path: str | Path) -> None:
+    """Write a scores file of the kind its name asks for."""
+    file = Path(path)
+    suffix = file.suffix.lower()
+    if suffix not in _SUFFIXES:
+        raise OpenSetError(f"Cannot write '{file}': use a name that ends in {', '.join(_SUFFIXES)}.")
+    about = json.dumps({"class_names": scores.class_names, "meta": scores.meta})
+    if suffix == ".npz":
+        arrays = {
+            "labels": scores.labels,
+            "predictions": scores.predictions,
+            "unknown_score": scores.unknown_score,
+            "probabilities": scores.probabilities,
+            "ids": scores.ids,
+            "groups": scores.groups,
+            "open_classes": scores.open_classes,
+            "openset": np.array(about),
+        }
+        write_npz(file, {name: array for name, array in arrays.items() if array is not None})
+        return
+    table = _as_table(scores)
+    with replacing(file) as temporary:
+        if suffix == ".parquet":
+            table.write_parquet(temporary, metadata={"openset": about})
+        else:
+            table.write_csv(temporary)
+
+
+def _as_table(scores: Scores) -> "pl.DataFrame":
+    import polars as pl
+
+    columns: dict[str, NDArray[Any]] = {
+        "label": scores.labels,
+        "prediction": scores.predictions,
+        "unknown_score": scores.unknown_score,
+    }
+    if scores.probabilities is not None:
+        columns |= {f"prob_{number}": column for number, column in enumerate(scores.probabilities.T)}
+    texts = {"id": scores.ids, "group": scores.groups, "open_class": scores.open_classes}
+    columns |= {name: values for name, values in texts.items() if values is not None}
+    return pl.DataFrame(columns)

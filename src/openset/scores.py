@@ -1,0 +1,225 @@
+"""Scores: what one model said about one test set, checked once, read from and written to files."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from openset import counts
+from openset.errors import OpenSetError
+from openset.files import fingerprint
+from openset.posthoc import SCORES, Outputs, softmax
+
+
+@dataclass(frozen=True, eq=False, init=False)
+class Scores:
+    """Labels, predictions and unknown scores of one model on one test set.
+
+    Args:
+        labels: (n,) true classes: 0 .. K-1 known, -1 negative, -2 unknown.
+        predictions: (n,) best known class of every sample, also of the open-set ones.
+        unknown_score: (n,) higher = more unknown; kept as given, never squashed.
+        probabilities: (n, K) probabilities of the known classes; for confidence and calibration.
+        class_names: names of the K known classes.
+        ids: (n,) names of the samples, by which two models are compared.
+        groups: (n,) names of parts of the open-set samples, such as easy and hard.
+        open_classes: (n,) names of the classes of open-set samples.
+        meta: anything worth keeping that JSON can hold.
+
+    >>> scores = Scores(labels=[0, 1, -2], predictions=[0, 0, 1], unknown_score=[0.1, 0.4, 0.9])
+    >>> scores
+    Scores(2 known, 1 unknown, 2 classes)
+    """
+
+    labels: NDArray[np.integer[Any]]
+    predictions: NDArray[np.integer[Any]]
+    unknown_score: NDArray[np.floating[Any]]
+    probabilities: NDArray[np.floating[Any]] | None
+    class_names: tuple[str, ...] | None
+    ids: NDArray[np.str_] | None
+    groups: NDArray[np.str_] | None
+    open_classes: NDArray[np.str_] | None
+    meta: dict[str, Any]
+
+    def __init__(
+        self,
+        labels: ArrayLike,
+        predictions: ArrayLike,
+        unknown_score: ArrayLike,
+        probabilities: ArrayLike | None = None,
+        class_names: Sequence[str] | None = None,
+        *,
+        ids: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+        open_classes: ArrayLike | None = None,
+        meta: Mapping[str, Any] | None = None,
+    ) -> None:
+        fields: dict[str, Any] = {
+            "labels": counts.as_ints("labels", labels),
+            "predictions": counts.as_ints("predictions", predictions),
+            "unknown_score": counts.as_scores("unknown_score", unknown_score),
+            "probabilities": None if probabilities is None else _as_probabilities(probabilities),
+            "class_names": None if class_names is None else tuple(str(name) for name in class_names),
+            "ids": _as_text("ids", ids),
+            "groups": _as_text("groups", groups),
+            "open_classes": _as_text("open_classes", open_classes),
+            "meta": dict(meta or {}),
+        }
+        for name, value in fields.items():
+            object.__setattr__(self, name, value)
+        counts.check_lengths(**{name: value for name, value in fields.items() if name not in ("class_names", "meta")})
+        counts.check_labels(self.labels)
+        counts.check_finite(self.unknown_score)
+        self._check_classes()
+        if self.ids is not None:
+            names, times = np.unique(self.ids, return_counts=True)
+            if times.max(initial=0) > 1:
+                raise OpenSetError(f"The id '{names[times.argmax()]}' occurs {times.max()} times; ids must be unique.")
+
+    def _check_classes(self) -> None:
+        columns = None if self.probabilities is None else self.probabilities.shape[1]
+        named = None if self.class_names is None else len(self.class_names)
+        if columns is not None and named is not None and columns != named:
+            raise OpenSetError(f"There are {columns} probability columns and {named} class names; they must agree.")
+        if self.class_names is not None and len(set(self.class_names)) < len(self.class_names):
+            raise OpenSetError("Two known classes have the same name.")
+        counts.resolve_classes(self.labels, self.predictions, columns or named)
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    def __repr__(self) -> str:
+        kinds = {"known": self.labels >= 0, "negative": self.labels == -1, "unknown": self.labels == -2}
+        found = [f"{int(mask.sum())} {kind}" for kind, mask in kinds.items() if mask.any()]
+        return f"Scores({', '.join(found)}, {self.n_classes} classes)"
+
+    @property
+    def n_classes(self) -> int:
+        """K: the number of probability columns or class names, else 1 + the largest label or prediction."""
+        if self.probabilities is not None:
+            return int(self.probabilities.shape[1])
+        if self.class_names is not None:
+            return len(self.class_names)
+        return self.ranking.n_classes
+
+    @cached_property
+    def ranking(self) -> counts.Ranking:
+        """The one sort, shared by all that is computed from these scores."""
+        named = None if self.class_names is None else len(self.class_names)
+        columns = None if self.probabilities is None else self.probabilities.shape[1]
+        return counts.rank(self.labels, self.predictions, self.unknown_score, n_classes=columns or named)
+
+    def counts(self, against: str = "all", *, zero_division: float = 0.0) -> counts.Counts:
+        """Counts over all thresholds, for the open-set samples that `against` names."""
+        return counts.count_ranking(self.ranking, against=against, groups=self.groups, zero_division=zero_division)
+
+    def class_name(self, label: int) -> str:
+        """Name of a known class, or its number."""
+        return str(label) if self.class_names is None else self.class_names[label]
+
+    def against_choices(self) -> list[str]:
+        """What `against` can be here: "all", then the kinds and groups by which the open-set samples really divide."""
+        kinds = [name for name, label in (("negative", -1), ("unknown", -2)) if (self.labels == label).any()]
+        names: list[str] = []
+        if self.groups is not None:
+            names = sorted({str(name) for name in np.unique(self.groups[self.labels < 0])} - {""})
+        parts = [*(kinds if len(kinds) > 1 else []), *(names if len(names) > 1 else [])]
+        return ["all", *parts]
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Changes when any label, prediction or score does."""
+        return fingerprint([self.labels, self.predictions, self.unknown_score])
+
+    @classmethod
+    def from_logits(
+        cls,
+        labels: ArrayLike,
+        logits: ArrayLike,
+        *,
+        score: str = "max_logit",
+        background: bool = False,
+        features: ArrayLike | None = None,
+        fit: Outputs | None = None,
+        class_names: Sequence[str] | None = None,
+        ids: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+        open_classes: ArrayLike | None = None,
+        meta: Mapping[str, Any] | None = None,
+    ) -> "Scores":
+        """Scores from a network's logits (n, K), or (n, K+1) with `background=True`, the last column then being cut.
+
+        `score` is any name in `openset.posthoc`; `knn`, `mahalanobis` and `openmax` need `fit`, the training outputs.
+
+        >>> Scores.from_logits([0, -2], [[2.0, 0.0], [0.1, 0.2]], score="energy").predictions
+        array([0, 1])
+        """
+        outputs = Outputs(
+            labels=counts.as_ints("labels", labels),
+            logits=np.asarray(logits),
+            features=None if features is None else np.asarray(features),
+            background=background,
+        )
+        known = outputs.known_logits()
+        if known.shape[1] == 0:
+            raise OpenSetError("With a background class there must be at least two logit columns.")
+        precision = np.float32 if np.asarray(logits).dtype in (np.float16, np.float32) else np.float64
+        return cls(
+            labels,
+            known.argmax(axis=1),
+            SCORES[score].compute(outputs, fit),
+            softmax(outputs.logits, background=background).astype(precision),  # type: ignore[arg-type]
+            class_names,
+            ids=ids,
+            groups=groups,
+            open_classes=open_classes,
+            meta={**(meta or {}), "score": score, "background": background},
+        )
+
+    @classmethod
+    def read(
+        cls,
+        path: str | Path,
+        *,
+        score: str | None = None,
+        background: bool = False,
+        fit: str | Path | None = None,
+    ) -> "Scores":
+        """Read a file of scores or of logits (.parquet, .csv, .npz); `openset.score_files` says what it may hold."""
+        from openset.score_files import read_scores
+
+        return read_scores(path, score=score, background=background, fit=fit)
+
+    def write(self, path: str | Path) -> None:
+        """Write .parquet or .npz (everything), or .csv (all but class names and meta)."""
+        from openset.score_files import write_scores
+
+        write_scores(self, path)
+
+
+def _as_probabilities(values: ArrayLike) -> NDArray[np.floating[Any]]:
+    matrix = np.asarray(values)
+    if matrix.dtype.kind != "f":
+        matrix = matrix.astype(np.float64)
+    if matrix.ndim != 2 or matrix.shape[1] == 0:
+        raise OpenSetError(f"'probabilities' must have one column per known class, got shape {matrix.shape}.")
+    bad = ~((matrix >= 0) & (matrix <= 1 + 1e-6)).all(axis=1)
+    if bad.any():
+        row = int(np.argmax(bad))
+        raise OpenSetError(
+            f"'probabilities' must lie between 0 and 1, row {row} does not. For logits use Scores.from_logits."
+        )
+    return matrix
+
+
+def _as_text(name: str, values: ArrayLike | None) -> NDArray[np.str_] | None:
+    if values is None:
+        return None
+    array = np.asarray(values)
+    if array.ndim != 1:
+        raise OpenSetError(f"'{name}' must have one dimension, got shape {array.shape}.")
+    return array.astype(np.str_)
