@@ -11,9 +11,10 @@ sys.path.insert(0, str(Path(__file__).parent))  # so that test files can import 
 @pytest.fixture(scope="session")
 def voc():
     """PASCAL VOC 2007 test with the detections of a real YOLOv2."""
+    from detection_sets import data_file
+
     from openset.detection.coco import read_ground_truth
     from openset.detection.results import read_detections
-    from detection_sets import data_file
 
     truth = read_ground_truth(data_file("voc2007_test.json.gz"))
     return truth, read_detections(data_file("voc2007_test_yolov2.json.gz"), truth)

@@ -40,9 +40,7 @@ def make_found(detections, *, classes=("a", "b"), background=None):
     )
 
 
-def random_set(
-    seed, *, n_images=12, n_classes=3, n_objects=40, n_detections=120, levels=8, soft=0.2, classes=None
-):
+def random_set(seed, *, n_images=12, n_classes=3, n_objects=40, n_detections=120, levels=8, soft=0.2, classes=None):
     """Boxes on a coarse grid and few distinct scores, so that equal IoUs and equal scores are common."""
     random = np.random.default_rng(seed)
     names = tuple(classes or "abcdefgh"[:n_classes])

@@ -9,7 +9,7 @@ from detection_sets import data_file
 
 from openset.detection import json_stream
 from openset.detection.coco import read_ground_truth
-from openset.detection.results import read_detections, read_shared_detections
+from openset.detection.results import Leniency, read_detections, read_shared_detections
 from openset.errors import OpenSetError
 
 TRUTH = {
@@ -116,7 +116,7 @@ def test_strange_images_are_counted_named_and_refused_unless_allowed():
         OpenSetError, match=r"5 detections have images that are not in .*: 4 ids, for example 70, 71, 72\."
     ):
         read_detections(results, truth)
-    found = read_detections(results, truth, allow_extra_images=True)
+    found = read_detections(results, truth, lenient=Leniency(extra_images=True))
     assert len(found) == 1
     assert found.notes == ("5 detections on 4 images outside the ground truth were left out",)
 
@@ -128,7 +128,7 @@ def test_strange_classes_are_reported_not_dropped():
     ):
         read_detections(rows(category_id=4), truth)
     assert (
-        read_detections(rows(category_id=4), truth, drop_other_classes=True)
+        read_detections(rows(category_id=4), truth, lenient=Leniency(other_classes=True))
         .notes[0]
         .startswith("1 detections of 1 other")
     )
@@ -230,9 +230,7 @@ def test_broken_json_says_where(tmp_path, text, words):
 
 def test_one_results_file_for_both_kinds_of_image():
     known = read_ground_truth(TRUTH)
-    wild = read_ground_truth(
-        {"images": [{"id": 8}], "categories": [{"id": 1, "name": "elk"}], "annotations": []}
-    )
+    wild = read_ground_truth({"images": [{"id": 8}], "categories": [{"id": 1, "name": "elk"}], "annotations": []})
     on_known, on_wild = read_shared_detections(rows(image_id=8), known, wild)
     assert (on_known.image.tolist(), on_wild.image.tolist()) == ([1], [0])
     with pytest.raises(OpenSetError, match="3 image ids stand both in"):

@@ -31,9 +31,7 @@ def test_pencil_case():
 
     Two wild images: .95 and .7 are accepted, FPo 2. Four: .8 too, FPo 3. b reaches no recall: its .99 never counts.
     """
-    result = evaluate_open_set(
-        *pencil_case(), recalls=[0.5], variant=VARIANTS, ratios=[0.5, 1.0], bootstrap=0
-    )
+    result = evaluate_open_set(*pencil_case(), recalls=[0.5], variant=VARIANTS, ratios=[0.5, 1.0], bootstrap=0)
     paper, macro, official = result.wilderness
     assert (paper.variant, macro.variant, official.variant) == VARIANTS
     assert paper.thresholds == {"a": 0.7}
@@ -94,9 +92,7 @@ def test_every_kind_of_error_by_hand():
     )
     wild = make_truth([(0, "elk", [0, 0, 10, 10])], classes=("elk",))
     wild_found = make_found([(0, "a", [0, 0, 10, 100], 0.9), (0, "a", [0, 0, 10, 101], 0.9)], classes=classes)
-    result = evaluate_open_set(
-        known, known_found, wild, wild_found, recalls=[1], similar=[["a", "b"]], bootstrap=0
-    )
+    result = evaluate_open_set(known, known_found, wild, wild_found, recalls=[1], similar=[["a", "b"]], bootstrap=0)
     assert result.errors[0].closed_set == (1, 2, 1, 1, 0, 2)
     assert result.errors[0].open_set == (1, 2, 1, 1, 1, 3)
     assert result.confusion.counts[0] == (3, 1, 1, 1)
@@ -174,9 +170,7 @@ def curve_slowly(truth, found, fate, c, wild=(), n_wild=0):
     ]
     if n_wild:
         rows += [
-            (-wild.score[d], 1, d, False)
-            for d in range(len(wild))
-            if wild.category[d] == c and wild.image[d] < n_wild
+            (-wild.score[d], 1, d, False) for d in range(len(wild)) if wild.category[d] == c and wild.image[d] < n_wild
         ]
     rows.sort(key=lambda row: row[:3])
     points, hits = [], 0
@@ -404,9 +398,7 @@ def test_properties(seed, factor):
         assert min(row.impact) >= -1e-12
         if row.variant != "official":  # counts can only grow with more images, and so does their ratio
             assert (np.diff(row.impact) >= 0).all()
-    scaled = run(
-        replace(found, score=found.score * factor), replace(wild_found, score=wild_found.score * factor)
-    )
+    scaled = run(replace(found, score=found.score * factor), replace(wild_found, score=wild_found.score * factor))
     order = np.random.default_rng(seed).permutation(len(wild_found))
     shuffled = run(found, wild_found.select(order))
     for row, other, third in zip(plain.wilderness, scaled.wilderness, shuffled.wilderness, strict=True):
@@ -428,7 +420,7 @@ def test_needed_is_the_smallest_count(n, recall):
     assert k == 1 or (k - 1) / n < recall
 
 
-def test_thresholds_at_a_recall_equal_a_scan(subtests=None):
+def test_thresholds_at_a_recall_equal_a_scan():
     for seed in range(20):
         known, found = random_set(seed)
         ranked = rank(known, found, match(known, found))
@@ -459,16 +451,14 @@ def resample_slowly(known, found, wild, wild_found, rows, wild_rows):
             file_names=tuple("" for _ in rows),
         )
         new_found = found.select(np.concatenate(detections))
-        return new_truth, replace(
-            new_found, image=np.repeat(np.arange(len(rows)), [len(one) for one in detections])
-        )
+        return new_truth, replace(new_found, image=np.repeat(np.arange(len(rows)), [len(one) for one in detections]))
 
     return (*copy(known, found, rows), *copy(wild, wild_found, wild_rows))
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_replicates_equal_evaluating_the_drawn_images(variant):
-    """Weights must do what copying the drawn images does. Scores are distinct: copies of one image tie only with themselves."""
+    """Weights must do what copying the drawn images does; scores are distinct, so only copies tie."""
     from openset.detection.bootstrap import _draws, replicates
     from openset.detection.sets import arrange
 
@@ -511,7 +501,7 @@ def test_a_known_class_on_wild_images_is_refused_under_any_name():
     wild = replace(wild, class_names=("airplane", "zebra"))
     with pytest.raises(
         OpenSetError,
-        match="1 objects of class 'airplane', which is the known class 'aeroplane'.*for example 0",
+        match=r"1 objects of class 'airplane', which is the known class 'aeroplane'.*for example 0",
     ):
         evaluate_open_set(known, known_found, wild, wild_found)
 
@@ -519,10 +509,7 @@ def test_a_known_class_on_wild_images_is_refused_under_any_name():
 def test_a_known_class_that_is_only_listed_is_fine():
     known, known_found, wild, wild_found = pencil_case()
     wild = replace(wild, class_names=("elephant", "zebra", "a"), class_ids=(0, 1, 2))
-    assert (
-        evaluate_open_set(known, known_found, wild, wild_found, recalls=[0.5], bootstrap=0).owod.n_unknown
-        == 2
-    )
+    assert evaluate_open_set(known, known_found, wild, wild_found, recalls=[0.5], bootstrap=0).owod.n_unknown == 2
 
 
 def test_undefined_is_loud():
@@ -533,9 +520,7 @@ def test_undefined_is_loud():
         evaluate_open_set(*case, recalls=[30])
     with pytest.raises(OpenSetError, match="Did you mean 'official'"):
         evaluate_open_set(*case, variant="offical")
-    with pytest.raises(
-        OpenSetError, match="ratio 2 is not possible with 4 known and 4 wild images: the largest is 1"
-    ):
+    with pytest.raises(OpenSetError, match="ratio 2 is not possible with 4 known and 4 wild images: the largest is 1"):
         evaluate_open_set(*case, ratios=[2])
     with pytest.raises(OpenSetError, match="no object to find: 0 objects"):
         evaluate_open_set(make_truth([]), *case[1:])

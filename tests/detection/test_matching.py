@@ -142,9 +142,7 @@ def coco_objects(truth, found):
     coco = COCO()
     coco.dataset = {
         "images": [{"id": i} for i in truth.image_ids],
-        "categories": [
-            {"id": i, "name": name} for i, name in zip(truth.class_ids, truth.class_names, strict=True)
-        ],
+        "categories": [{"id": i, "name": name} for i, name in zip(truth.class_ids, truth.class_names, strict=True)],
         "annotations": [
             {
                 "id": i + 1,
@@ -235,7 +233,7 @@ def test_boxes_without_area_overlap_nothing():
 
 
 def test_a_wrong_rule_is_named():
-    with pytest.raises(OpenSetError, match="'rule' cannot be 'vco'. Did you mean 'voc'"):
+    with pytest.raises(OpenSetError, match=r"'rule' cannot be 'vco'. Did you mean 'voc'"):
         match(*random_set(0), rule="vco")
     with pytest.raises(OpenSetError, match=r"got 50. Did you mean 0.5"):
         match(*random_set(0), iou=50)

@@ -6,10 +6,28 @@ import pytest
 from openset.detection.names import plain, read_similar, similar_classes
 from openset.errors import OpenSetError
 
-VOC = (
-    "aeroplane bicycle bird boat bottle bus car cat chair cow diningtable dog horse motorbike person pottedplant "
-    "sheep sofa train tvmonitor"
-).split()
+VOC = [
+    "aeroplane",
+    "bicycle",
+    "bird",
+    "boat",
+    "bottle",
+    "bus",
+    "car",
+    "cat",
+    "chair",
+    "cow",
+    "diningtable",
+    "dog",
+    "horse",
+    "motorbike",
+    "person",
+    "pottedplant",
+    "sheep",
+    "sofa",
+    "train",
+    "tvmonitor",
+]
 COCO_NAMES = {
     "airplane": "aeroplane",
     "motorcycle": "motorbike",

@@ -26,9 +26,7 @@ def scan(data, ranked, c, n_wild):
     for t in sorted({ranked.score[i] for i in rows}, reverse=True):
         taken = [i for i in rows if ranked.score[i] >= t]
         true = sum(ranked.correct[i] for i in taken)
-        n_open = sum(
-            wild.category[d] == c and wild.image[d] < n_wild and wild.score[d] >= t for d in range(len(wild))
-        )
+        n_open = sum(wild.category[d] == c and wild.image[d] < n_wild and wild.score[d] >= t for d in range(len(wild)))
         recall = true / ranked.n_objects[c] if ranked.n_objects[c] else 0
         out.append((t, true / (len(taken) + n_open), recall, n_open))
     return out

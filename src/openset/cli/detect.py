@@ -24,9 +24,7 @@ KnownGt = Annotated[
 WildGt = Annotated[Path, typer.Option(help="Ground truth of wild images, which show no known object.")]
 KnownDt = Annotated[Path | None, typer.Option(help="COCO results on the known images.")]
 WildDt = Annotated[Path | None, typer.Option(help="COCO results on the wild images, in the known class ids.")]
-BothDt = Annotated[
-    Path | None, typer.Option(help="One results file for known and wild images, instead of two.")
-]
+BothDt = Annotated[Path | None, typer.Option(help="One results file for known and wild images, instead of two.")]
 Rule = Annotated[str, typer.Option(help="Matching: voc, coco, or agnostic (as the paper's program).")]
 Iou = Annotated[float, typer.Option(help="IoU from which a detection is correct.")]
 Recall = Annotated[
@@ -36,9 +34,7 @@ Recall = Annotated[
 Bootstrap = Annotated[int, typer.Option(help="Replicates over images for 95 % intervals; 0 for none.")]
 Seed = Annotated[int, typer.Option(help="Seed of the bootstrap.")]
 ExtraImages = Annotated[bool, typer.Option("--allow-extra-images", help="Leave out results on other images.")]
-OtherClasses = Annotated[
-    bool, typer.Option("--drop-other-classes", help="Leave out results of other classes.")
-]
+OtherClasses = Annotated[bool, typer.Option("--drop-other-classes", help="Leave out results of other classes.")]
 JsonOut = Annotated[Path | None, typer.Option("--json", help="Write everything as JSON.")]
 
 
@@ -90,9 +86,7 @@ def _load(
     return load(known_gt, known_dt, wild_gt, wild_dt, **lenient)
 
 
-@app.command(
-    epilog="Example: openset detect evaluate --known-gt known.json --wild-gt wild.json --dt results.json --json out.json"
-)
+@app.command(epilog="Example: openset detect evaluate --known-gt known.json --wild-gt wild.json --dt results.json")
 def evaluate(
     known_gt: KnownGt,
     wild_gt: WildGt,
@@ -109,18 +103,14 @@ def evaluate(
     ratio: Annotated[
         list[float] | None, typer.Option(help="Wilderness ratio; may be repeated.  [default: steps of 0.1]")
     ] = None,
-    similar: Annotated[
-        Path | None, typer.Option(help="JSON list of lists of class names that look alike.")
-    ] = None,
+    similar: Annotated[Path | None, typer.Option(help="JSON list of lists of class names that look alike.")] = None,
     bootstrap: Bootstrap = 1000,
     seed: Seed = 0,
     json: JsonOut = None,
     figures: Annotated[Path | None, typer.Option(help="Folder for the figures, as PNG.")] = None,
     require: Annotated[
         list[str] | None,
-        typer.Option(
-            help="A bar such as 'awi<=0.05', 'fp_per_1000<=20' or 'map>=0.7'; exit code 1 if missed."
-        ),
+        typer.Option(help="A bar such as 'awi<=0.05', 'fp_per_1000<=20' or 'map>=0.7'; exit code 1 if missed."),
     ] = None,
     allow_extra_images: ExtraImages = False,
     drop_other_classes: OtherClasses = False,
@@ -179,21 +169,13 @@ def _or_dash(value: float | None) -> str:
     return "-" if value is None else f"{value:.4f}"
 
 
-@app.command(
-    epilog="Example: openset detect compare --known-gt known.json --wild-gt wild.json --dt a.json --dt b.json --recall 0.3"
-)
+@app.command(epilog="Example: openset detect compare --known-gt known.json --wild-gt wild.json --dt a.json --dt b.json")
 def compare(
     known_gt: KnownGt,
     wild_gt: WildGt,
-    known_dt: Annotated[
-        list[Path] | None, typer.Option(help="Results on the known images; give it twice.")
-    ] = None,
-    wild_dt: Annotated[
-        list[Path] | None, typer.Option(help="Results on the wild images; give it twice.")
-    ] = None,
-    dt: Annotated[
-        list[Path] | None, typer.Option(help="Results on both kinds of image; give it twice.")
-    ] = None,
+    known_dt: Annotated[list[Path] | None, typer.Option(help="Results on the known images; give it twice.")] = None,
+    wild_dt: Annotated[list[Path] | None, typer.Option(help="Results on the wild images; give it twice.")] = None,
+    dt: Annotated[list[Path] | None, typer.Option(help="Results on both kinds of image; give it twice.")] = None,
     recall: Recall = None,
     variant: Annotated[str, typer.Option(help="paper, macro or official.")] = "paper",
     rule: Rule = "voc",
@@ -214,7 +196,7 @@ def compare(
 
     lenient = {"allow_extra_images": allow_extra_images, "drop_other_classes": drop_other_classes}
     if dt and len(dt) == 2 and not known_dt and not wild_dt:
-        inputs = [(None, None, file) for file in dt]
+        inputs: list[tuple[Path | None, Path | None, Path | None]] = [(None, None, file) for file in dt]
     elif known_dt and wild_dt and len(known_dt) == len(wild_dt) == 2 and not dt:
         inputs = [(one, other, None) for one, other in zip(known_dt, wild_dt, strict=True)]
     else:
@@ -231,9 +213,7 @@ def compare(
             bootstrap=bootstrap,
             seed=seed,
         )
-    names = [
-        str((one or both).stem.removesuffix(".json")) for one, _, both in inputs if (one or both) is not None
-    ]
+    names = [file.name.partition(".")[0] for one, _, both in inputs if (file := one or both)]
     if names[0] == names[1]:
         names = ["first", "second"]
     if json is not None:
@@ -242,7 +222,7 @@ def compare(
 
 
 @app.command(
-    epilog="Example: openset detect threshold --known-gt val.json --wild-gt wild.json --dt results.json --rule wild_fp=10 --out t.json"
+    epilog="Example: openset detect threshold --known-gt known.json --known-dt dt.json --rule recall=0.3 --out t.json"
 )
 def threshold(
     known_gt: KnownGt,
@@ -256,9 +236,7 @@ def threshold(
             help="recall=R, precision=P, f_beta=B, wild_fp=N or wild_fp_per_class=N (N per 1,000 wild images)."
         ),
     ] = None,
-    ratio: Annotated[
-        float, typer.Option(help="Wilderness ratio at which precision and f_beta are judged.")
-    ] = 0.0,
+    ratio: Annotated[float, typer.Option(help="Wilderness ratio at which precision and f_beta are judged.")] = 0.0,
     out: Annotated[Path | None, typer.Option(help="Freeze the thresholds in this JSON file.")] = None,
     apply: Annotated[
         Path | None, typer.Option(help="Apply frozen thresholds to these data instead of choosing.")
@@ -266,9 +244,7 @@ def threshold(
     by_ratio: Annotated[
         bool, typer.Option("--by-ratio", help="With f_beta: the best threshold at every ratio (Table 4).")
     ] = False,
-    class_name: Annotated[
-        str | None, typer.Option("--class", help="Show this class only, with --by-ratio.")
-    ] = None,
+    class_name: Annotated[str | None, typer.Option("--class", help="Show this class only, with --by-ratio.")] = None,
     matching: Annotated[str, typer.Option(help="Matching: voc, coco or agnostic.")] = "voc",
     iou: Iou = 0.5,
     json: JsonOut = None,
@@ -300,11 +276,7 @@ def threshold(
     )
     _, ranked = matched(data, rule=matching, iou=iou)
     if by_ratio and rule is not None:
-        names = (
-            [data.known.class_names[i] for i in find_classes(data.known, [class_name])]
-            if class_name
-            else None
-        )
+        names = [data.known.class_names[i] for i in find_classes(data.known, [class_name])] if class_name else None
         table = best_f_beta(data, ranked, beta=_beta(rule))
         table = tuple(row for row in table if names is None or row.class_name in names)
         if json is not None:
@@ -337,18 +309,14 @@ def _beta(rule: str) -> float:
         raise OpenSetError(f"The rule {rule!r} needs a number, as in 'f_beta=1'.") from None
 
 
-@app.command(
-    epilog="Example: openset detect split test.json --hide bird,cat,dog --out split --dt results.json"
-)
+@app.command(epilog="Example: openset detect split test.json --hide bird,cat,dog --out split --dt results.json")
 def split(
     gt: Annotated[Path, typer.Argument(help="Ground truth: COCO json, VOC or YOLO folder.")],
     out: Annotated[Path, typer.Option(help="Folder for known.json and wild.json.")],
     known: Annotated[
         str | None, typer.Option(help="Known classes, separated by commas, or a file with one per line.")
     ] = None,
-    hide: Annotated[
-        str | None, typer.Option(help="Classes to hide, instead of naming the known ones.")
-    ] = None,
+    hide: Annotated[str | None, typer.Option(help="Classes to hide, instead of naming the known ones.")] = None,
     dt: Annotated[Path | None, typer.Option(help="COCO results to divide in the same way.")] = None,
     drop_mixed: Annotated[
         bool, typer.Option("--drop-mixed", help="Leave out images with known and hidden objects.")
@@ -371,20 +339,16 @@ def split(
 
 
 @app.command(
-    epilog="Example: openset detect gallery --known-gt known.json --wild-gt wild.json --wild-dt results.json --images val2017 --out gallery"
+    epilog="Example: openset detect gallery --known-gt known.json --wild-gt w.json --wild-dt dt.json --images D --out O"
 )
 def gallery(
     known_gt: KnownGt,
     wild_gt: WildGt,
-    wild_dt: Annotated[
-        Path, typer.Option(help="COCO results; those on other than wild images are passed over.")
-    ],
+    wild_dt: Annotated[Path, typer.Option(help="COCO results; those on other than wild images are passed over.")],
     images: Annotated[Path, typer.Option(help="Folder with the wild images.")],
     out: Annotated[Path, typer.Option(help="Folder for the pictures.")],
     n: Annotated[int, typer.Option(help="How many to draw.")] = 16,
-    thresholds: Annotated[
-        Path | None, typer.Option(help="Draw only what these frozen thresholds accept.")
-    ] = None,
+    thresholds: Annotated[Path | None, typer.Option(help="Draw only what these frozen thresholds accept.")] = None,
 ) -> None:
     """Draw the worst false detections on wild images: red is what the detector claims, green what is really there."""
     from openset.detection.gallery import draw_gallery
@@ -392,11 +356,7 @@ def gallery(
     from openset.detection.sets import load_wild
 
     known, wild, found = load_wild(known_gt, wild_gt, wild_dt)
-    bars = (
-        None
-        if thresholds is None
-        else Thresholds.read(thresholds).for_classes(known.class_names, str(known_gt))
-    )
+    bars = None if thresholds is None else Thresholds.read(thresholds).for_classes(known.class_names, str(known_gt))
     with _busy("drawing"):
         drawn = draw_gallery(wild, found, known.class_names, images, out, n=n, thresholds=bars)
     if drawn.n_missing:

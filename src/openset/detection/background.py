@@ -28,9 +28,7 @@ def object_versus_background(
 ) -> dict[str, ObjectVersusBackground]:
     """Statistics per class that has a correct detection; needs `background_score` in the results."""
     if found.background_score is None:
-        raise OpenSetError(
-            f"{found.source} has no background_score, which object-versus-background statistics need."
-        )
+        raise OpenSetError(f"{found.source} has no background_score, which object-versus-background statistics need.")
     out = {}
     difference = found.score - found.background_score
     for c, name in enumerate(class_names):

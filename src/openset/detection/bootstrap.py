@@ -7,8 +7,11 @@ pair by pair.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from openset.detection.coco import Floats, Ints
 from openset.detection.ranking import OperatingPoint, Ranked, at_recall, needed
@@ -77,7 +80,7 @@ def _draws(n_known: int, n_wild: int, n: int, seed: int) -> Iterator[tuple[Float
         yield known, random.integers(n_wild, size=n_wild)
 
 
-def _pool(point: OperatingPoint, open_counts: Floats, variant: str) -> float:
+def _pool(point: OperatingPoint, open_counts: NDArray[Any], variant: str) -> float:
     reached = point.reached
     if variant == "macro":
         return float((open_counts[reached] / point.accepted[reached]).mean())
@@ -107,9 +110,7 @@ class _Official:
         """Interpolated precision for one replicate: rows are correct detections, columns no wild images and levels."""
         inside = by_level < self.n_levels
         cells = drawn[inside] * self.n_levels + by_level[inside]
-        times = np.bincount(cells, minlength=self.n_images * self.n_levels).reshape(
-            self.n_images, self.n_levels
-        )
+        times = np.bincount(cells, minlength=self.n_images * self.n_levels).reshape(self.n_images, self.n_levels)
         times = np.cumsum(times, axis=1)
         running = np.zeros((len(self.wild_image) + 1, self.n_levels + 1))
         running[1:, 1:] = np.cumsum(times[self.wild_image], axis=0)
@@ -124,10 +125,10 @@ class _Official:
         n_found = self.total - np.repeat(self.before, sizes)
         count = n_known[:, None] + above
         self.precision = np.divide(n_found[:, None], count, out=np.zeros_like(count), where=count > 0)
-        for begin, end in zip(self.starts[:-1], self.starts[1:], strict=True):
+        for begin, end in pairwise(self.starts):
             self.precision[begin:end] = np.maximum.accumulate(self.precision[begin:end][::-1])[::-1]
 
-    def awi(self, point: OperatingPoint, n_objects: Floats) -> float:
+    def awi(self, point: OperatingPoint, n_objects: NDArray[Any]) -> float:
         """Mean over levels of the ratio of class-mean precisions, minus 1."""
         place = np.searchsorted(self.total, self.before + needed(n_objects, point.recall), side="left")
         precision = self.precision[place[point.reached]].mean(axis=0)

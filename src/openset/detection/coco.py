@@ -130,9 +130,7 @@ _ABSENT: dict[str, dict[str, Any]] = {  # field -> its value when it is absent; 
 
 
 def _from_chunks(chunks: Iterable[tuple[str | None, Any]], source: str) -> GroundTruth:
-    table: dict[str, dict[str, list[Any]]] = {
-        key: {name: [] for name in fields} for key, fields in _ABSENT.items()
-    }
+    table: dict[str, dict[str, list[Any]]] = {key: {name: [] for name in fields} for key, fields in _ABSENT.items()}
     box_parts = [np.zeros((0, 4))]
     for key, entries in chunks:
         if key is None:

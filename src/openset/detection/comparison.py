@@ -7,7 +7,6 @@ import numpy as np
 
 from openset.detection.bootstrap import interval, replicates
 from openset.detection.evaluation import evaluate_data, matched
-from openset.detection.matching import Rule
 from openset.detection.sets import OpenSetData, wilderness_levels
 from openset.errors import OpenSetError
 
@@ -37,7 +36,7 @@ def compare(
     *,
     recalls: Sequence[float],
     variant: str = "paper",
-    rule: Rule = "voc",
+    rule: str = "voc",
     iou: float = 0.5,
     bootstrap: int = 1000,
     seed: int = 0,
@@ -49,19 +48,19 @@ def compare(
     if bootstrap < 2:
         raise OpenSetError(f"compare: 'bootstrap' must be 2 or more, got {bootstrap}.")
     levels = wilderness_levels(first.known.n_images, first.wild.n_images)
-    options = {"recalls": recalls, "variant": variant, "rule": rule, "iou": iou}
-    results = [evaluate_data(data, bootstrap=0, **options) for data in (first, second)]  # type: ignore[arg-type]
+    results = [
+        evaluate_data(data, recalls=recalls, variant=variant, rule=rule, iou=iou, bootstrap=0)
+        for data in (first, second)
+    ]
     draws = [
-        replicates(
-            data, matched(data, rule=rule, iou=iou)[1], levels, recalls, variant, n=bootstrap, seed=seed
-        )
+        replicates(data, matched(data, rule=rule, iou=iou)[1], levels, recalls, variant, n=bootstrap, seed=seed)
         for data in (first, second)
     ]
     rows = []
     for name in ("awi", "fp_per_1000"):
         change = getattr(draws[1], name) - getattr(draws[0], name)
         for j, recall in enumerate(recalls):
-            values = [float(getattr(result.wilderness[j], name)) for result in results]
+            one, two = (float(getattr(result.wilderness[j], name)) for result in results)
             low, high = interval(change[:, j]) if np.isfinite(change[:, j]).any() else (np.nan, np.nan)
-            rows.append(Difference(name, recall, variant, *values, values[1] - values[0], low, high))
+            rows.append(Difference(name, recall, variant, one, two, two - one, low, high))
     return tuple(rows)

@@ -19,9 +19,7 @@ def column(entries: Sequence[Any], name: str, where: str, first: int, absent: An
     except (KeyError, TypeError, AttributeError):
         for row, entry in enumerate(entries, first):
             if not isinstance(entry, Mapping):
-                raise OpenSetError(
-                    f"{where} entry {row} is {entry!r:.40}, not an object with fields."
-                ) from None
+                raise OpenSetError(f"{where} entry {row} is {entry!r:.40}, not an object with fields.") from None
             if absent is ... and name not in entry:
                 raise OpenSetError(f"{where} entry {row} has no '{name}'.") from None
         raise
@@ -56,15 +54,11 @@ def numbers(values: list[Any], name: str, where: str, first: int) -> NDArray[np.
         array = np.fromiter(values, dtype=np.float64, count=len(values))
     except (TypeError, ValueError):
         row = next(i for i, value in enumerate(values) if not isinstance(value, int | float))
-        raise OpenSetError(
-            f"{where} entry {first + row}: {name} must be a number, got {values[row]!r:.40}."
-        ) from None
+        raise OpenSetError(f"{where} entry {first + row}: {name} must be a number, got {values[row]!r:.40}.") from None
     bad = ~np.isfinite(array)
     if bad.any():
         row = int(np.argmax(bad))
-        raise OpenSetError(
-            f"{where} entry {first + row}: {name} is {array[row]}; it must be a finite number."
-        )
+        raise OpenSetError(f"{where} entry {first + row}: {name} is {array[row]}; it must be a finite number.")
     return array
 
 

@@ -67,9 +67,7 @@ class Overview:
     wild_object_class: Ints
 
 
-def diagnose(
-    data: OpenSetData, matches: Matches, similar: Bools, *, pairs: Overlaps, reference_n: int
-) -> Overview:
+def diagnose(data: OpenSetData, matches: Matches, similar: Bools, *, pairs: Overlaps, reference_n: int) -> Overview:
     """Kinds and objects of all detections on the known images and on the first `reference_n` wild images."""
     known, found = data.known, data.known_found
     near = pairs.iou >= NEAR
@@ -111,9 +109,7 @@ def _nearest(pairs: Overlaps, category: Ints) -> tuple[Ints, Floats]:
     return column, iou
 
 
-def count_errors(
-    data: OpenSetData, overview: Overview, thresholds: Floats, recall: float, ratio: float
-) -> Errors:
+def count_errors(data: OpenSetData, overview: Overview, thresholds: Floats, recall: float, ratio: float) -> Errors:
     """Kinds of the detections that the thresholds accept."""
     known = _by_class(data.known_found, overview.known_kind, thresholds)
     both = known + _by_class(data.wild_found, overview.wild_kind, thresholds)
@@ -134,9 +130,7 @@ def _by_class(found: Detections, kind: Ints, thresholds: Floats) -> Ints:
     return np.bincount(cells, minlength=len(thresholds) * len(KINDS)).reshape(len(thresholds), len(KINDS))
 
 
-def confusion(
-    data: OpenSetData, overview: Overview, thresholds: Floats, recall: float, ratio: float
-) -> Confusion:
+def confusion(data: OpenSetData, overview: Overview, thresholds: Floats, recall: float, ratio: float) -> Confusion:
     """Accepted detections by claimed class and nearest object; a correct one belongs to the object it found."""
     columns = (*data.known.class_names, *data.wild.class_names, *data.unknown_on_known.class_names)
     counts = np.zeros(len(thresholds) * len(columns), dtype=np.int64)

@@ -9,7 +9,7 @@ import numpy as np
 from openset.detection.background import ObjectVersusBackground, object_versus_background
 from openset.detection.bootstrap import interval, replicates
 from openset.detection.errors import KINDS, Confusion, Errors, confusion, count_errors, diagnose
-from openset.detection.matching import Matches, Rule, match, overlaps
+from openset.detection.matching import Matches, match, overlaps
 from openset.detection.names import similar_classes
 from openset.detection.owod import Owod, owod
 from openset.detection.ranking import Ranked, at_recall, average_precision, precision_table, rank
@@ -78,7 +78,7 @@ def evaluate_open_set(
     *,
     recalls: Sequence[float] = RECALLS,
     variant: str | Sequence[str] = "paper",
-    rule: Rule = "voc",
+    rule: str = "voc",
     iou: float = 0.5,
     ratios: Sequence[float] | None = None,
     similar: Sequence[Sequence[str]] | None = None,
@@ -133,7 +133,7 @@ def evaluate_data(
     *,
     recalls: Sequence[float] = RECALLS,
     variant: str | Sequence[str] = "paper",
-    rule: Rule = "voc",
+    rule: str = "voc",
     iou: float = 0.5,
     ratios: Sequence[float] | None = None,
     similar: Sequence[Sequence[str]] | None = None,
@@ -160,14 +160,10 @@ def evaluate_data(
         counts = count_open(data.wild_found, point.thresholds, np.append(levels.n_wild, data.wild.n_images))
         for name in variants:
             everything = int(counts[:, -1].sum())
-            rows.append(
-                summarise(point, name, levels, counts[:, :-1], everything, data.wild.n_images, table, names)
-            )
+            rows.append(summarise(point, name, levels, counts[:, :-1], everything, data.wild.n_images, table, names))
     if bootstrap:
         rows = _with_intervals(rows, data, ranked, levels, wanted, variants, bootstrap, seed)
-    overview = diagnose(
-        data, matches, similar_classes(names, similar), pairs=pairs, reference_n=levels.reference_n
-    )
+    overview = diagnose(data, matches, similar_classes(names, similar), pairs=pairs, reference_n=levels.reference_n)
     ratio = levels.reference_ratio
     at_first = points[0 if 0.3 not in wanted else wanted.index(0.3)]
     background = None
@@ -187,7 +183,7 @@ def evaluate_data(
     )
 
 
-def matched(data: OpenSetData, *, rule: Rule = "voc", iou: float = 0.5) -> tuple[Matches, Ranked]:
+def matched(data: OpenSetData, *, rule: str = "voc", iou: float = 0.5) -> tuple[Matches, Ranked]:
     """Match and sort the detections on the known images."""
     matches = match(data.known, data.known_found, rule=rule, iou=iou)
     return matches, rank(data.known, data.known_found, matches)

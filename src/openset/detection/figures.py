@@ -1,4 +1,4 @@
-"""The figures of the paper for any detector: wilderness curve, error bars, confusion matrix, object against background."""
+"""The paper's figures for any detector: wilderness curve, error bars, confusion, object against background."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -75,9 +75,7 @@ def error_bars(rows: tuple[Errors, ...]) -> "Figure":
 def confusion_matrix(table: Confusion) -> "Figure":
     """What the detections are really on (Fig. 4); unknown classes that nothing is taken for are left out."""
     counts = np.array(table.counts)
-    show = np.concatenate(
-        [np.arange(table.n_known), table.n_known + np.flatnonzero(counts[:, table.n_known :].sum(0))]
-    )
+    show = np.concatenate([np.arange(table.n_known), table.n_known + np.flatnonzero(counts[:, table.n_known :].sum(0))])
     figure = _figure(2 + 0.25 * len(show), 1.5 + 0.25 * len(counts))
     axes = figure.add_subplot()
     picture = axes.imshow(np.log10(1 + counts[:, show]), cmap="Blues", aspect="auto")

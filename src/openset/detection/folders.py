@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, NoReturn
-from xml.etree import ElementTree  # noqa: S405  the parser below refuses what makes XML dangerous
+from xml.etree import ElementTree  # the parser below refuses what makes XML dangerous
 
 from openset.detection.coco import GroundTruth, read_ground_truth
 from openset.errors import OpenSetError
@@ -32,9 +32,7 @@ Image = dict[str, Any]
 Table = tuple[list[Image], list[dict[str, Any]], list[str]]
 
 
-def _as_truth(
-    folder: Path, images: list[Image], objects: list[dict[str, Any]], names: list[str]
-) -> GroundTruth:
+def _as_truth(folder: Path, images: list[Image], objects: list[dict[str, Any]], names: list[str]) -> GroundTruth:
     """Through the same door as COCO files; images called 000012 get the number 12 as id, as COCO conversions do."""
     numbered = all(image["id"].isdecimal() for image in images)
     if numbered and len({int(image["id"]) for image in images}) == len(images):
@@ -56,7 +54,8 @@ class _NoDoctype(ElementTree.TreeBuilder):
 
 
 def _read_voc(files: Iterable[Path]) -> Table:
-    images, objects = [], []
+    images: list[Image] = []
+    objects: list[dict[str, Any]] = []
     for file in files:
         try:
             root = ElementTree.parse(file, ElementTree.XMLParser(target=_NoDoctype())).getroot()  # noqa: S314
@@ -132,9 +131,7 @@ def read_yolo_results(folder: Path, truths: list[GroundTruth], classes: GroundTr
             continue
         width, height = sizes.get(file.stem, (1.0, 1.0))
         if not (width > 0 and height > 0):
-            raise OpenSetError(
-                f"{file}: the ground truth does not give the size of this image, which YOLO boxes need."
-            )
+            raise OpenSetError(f"{file}: the ground truth does not give the size of this image, which YOLO boxes need.")
         for row, numbers in _rows(file, columns=6):
             if not 0 <= numbers[0] < classes.n_classes:
                 raise OpenSetError(
@@ -165,9 +162,7 @@ def _rows(file: Path, columns: int) -> Iterable[tuple[int, list[float]]]:
         except ValueError:
             numbers = []
         if len(numbers) != columns or not all(map(math.isfinite, numbers)) or numbers[0] != int(numbers[0]):
-            raise OpenSetError(
-                f"{file}, line {row}: expected '{kind}' ({columns} numbers), got {line.strip()!r:.60}."
-            )
+            raise OpenSetError(f"{file}, line {row}: expected '{kind}' ({columns} numbers), got {line.strip()!r:.60}.")
         yield row, numbers
 
 
@@ -183,9 +178,7 @@ def _image_files(labels: Path) -> list[Path]:
         files = sorted(file for file in place.glob("*") if file.suffix.lower() in _IMAGE_ENDINGS)
         if files:
             return files
-    raise OpenSetError(
-        f"{labels}: YOLO boxes are shares of the image size, but there are no images in {Path(*parts)}."
-    )
+    raise OpenSetError(f"{labels}: YOLO boxes are shares of the image size, but there are no images in {Path(*parts)}.")
 
 
 def _image_size(file: Path) -> tuple[int, int]:
@@ -211,18 +204,14 @@ def _class_names(labels: Path) -> list[str]:
         for name in ("data.yaml", "data.yml", "dataset.yaml"):
             if (place / name).is_file():
                 return _names_in_yaml(place / name)
-    raise OpenSetError(
-        f"{labels}: no class names; put them into classes.txt beside the labels, one per line."
-    )
+    raise OpenSetError(f"{labels}: no class names; put them into classes.txt beside the labels, one per line.")
 
 
 def _names_in_yaml(file: Path) -> list[str]:
     try:
-        import yaml
+        import yaml  # type: ignore[import-untyped]
     except ImportError as error:
-        raise OpenSetError(
-            f"Reading {file} needs PyYAML; or put the class names into classes.txt."
-        ) from error
+        raise OpenSetError(f"Reading {file} needs PyYAML; or put the class names into classes.txt.") from error
     try:
         names = yaml.safe_load(file.read_text(encoding="utf-8"))["names"]
         return [str(names[i]) for i in range(len(names))]

@@ -61,7 +61,9 @@ def draw_gallery(
     rows = worst_detections(found, thresholds)
     if not len(rows):
         raise OpenSetError("There is nothing to draw: no detection on a wild image is accepted.")
-    pictures, files, missing = [], [], []
+    pictures: list[Image] = []
+    files: list[Path] = []
+    missing: list[str] = []
     for row in rows:
         if len(pictures) == n:
             break
@@ -71,17 +73,13 @@ def draw_gallery(
             missing.append(name)
             continue
         picture = _draw(_open(file), wild, found, int(row), class_names)
-        label = "".join(letter if letter.isalnum() else "-" for letter in class_names[found.category[row]])[
-            :40
-        ]
+        label = "".join(letter if letter.isalnum() else "-" for letter in class_names[found.category[row]])[:40]
         place = target / f"{len(pictures) + 1:03d}-{label}-{found.score[row]:.2f}.png"
         _save(picture, place)
         pictures.append(picture)
         files.append(place)
     if not pictures:
-        raise OpenSetError(
-            f"None of the {len(missing)} images to draw is in {folder}, for example {three(missing)}."
-        )
+        raise OpenSetError(f"None of the {len(missing)} images to draw is in {folder}, for example {three(missing)}.")
     sheet = target / "gallery.png"
     _save(_sheet(pictures), sheet)
     return Gallery(sheet, tuple(files), len(missing))
@@ -124,9 +122,7 @@ def _open(file: Path) -> "Image":
         raise OpenSetError(f"{file} is not a readable image, or it is far too large.") from error
 
 
-def _draw(
-    picture: "Image", wild: GroundTruth, found: Detections, row: int, names: tuple[str, ...]
-) -> "Image":
+def _draw(picture: "Image", wild: GroundTruth, found: Detections, row: int, names: tuple[str, ...]) -> "Image":
     """The false detection in red with its claim, the annotated objects of the image in green with their names."""
     from PIL import ImageDraw, ImageFont
 

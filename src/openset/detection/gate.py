@@ -41,9 +41,7 @@ def check_bars(result: OpenSetEvaluation, bars: list[Bar]) -> list[str]:
         if bar.name in ("map", "map_wild"):
             values = {"11-point": (means.known if bar.name == "map" else means.wild)["voc_11_point"]}
         else:
-            values = {
-                f"recall {row.recall:g}, {row.variant}": getattr(row, bar.name) for row in result.wilderness
-            }
+            values = {f"recall {row.recall:g}, {row.variant}": getattr(row, bar.name) for row in result.wilderness}
         for where, value in values.items():
             if (value > bar.value) if bar.at_most else (value < bar.value):
                 sign = "<=" if bar.at_most else ">="

@@ -8,9 +8,9 @@ import gzip
 import json
 import re
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import IO, Any, NoReturn
+from typing import Any, NoReturn
 
 from openset.errors import OpenSetError
 from openset.files import existing, reason
@@ -35,8 +35,8 @@ def read_chunks(path: str | Path) -> Iterator[Chunk]:
         with file.open("rb") as raw:
             packed = raw.read(2) == b"\x1f\x8b"
             raw.seek(0)
-            with gzip.open(raw) if packed else raw as stream:
-                yield from _Reader(stream, file).chunks()
+            with gzip.GzipFile(fileobj=raw) if packed else raw as stream:
+                yield from _Reader(stream.read, file).chunks()
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise OpenSetError(f"{file} is cut off or damaged: {error}.") from error
     except OSError as error:
@@ -46,8 +46,8 @@ def read_chunks(path: str | Path) -> Iterator[Chunk]:
 class _Reader:
     """The part of the file that is in memory, and how far it has been understood."""
 
-    def __init__(self, stream: IO[bytes], file: Path) -> None:
-        self.stream, self.file = stream, file
+    def __init__(self, read: Callable[[int], bytes], file: Path) -> None:
+        self.read, self.file = read, file
         self.text, self.at = "", 0
         self.before = 0  # characters that came before `text`
         self.rest = b""  # the start of a character that the last block cut in two
@@ -128,9 +128,7 @@ class _Reader:
                 continue
             except RecursionError:
                 self._fail("it is nested too deeply")
-            if (
-                self.text[end : end + 1] not in _AFTER_A_VALUE and self._more()
-            ):  # a number goes on in the next block
+            if self.text[end : end + 1] not in _AFTER_A_VALUE and self._more():  # a number goes on in the next block
                 continue
             self.at = end
             return value
@@ -154,7 +152,7 @@ class _Reader:
         """Forget what is understood and read one more block (longer ones for longer entries)."""
         if self.ended:
             return False
-        block = self.stream.read(max(_BLOCK, len(self.text) - self.at))
+        block = self.read(max(_BLOCK, len(self.text) - self.at))
         self.ended = not block
         data = self.rest + block
         try:

@@ -11,15 +11,13 @@ Difficult objects and crowds are neither to be found nor wrong to find: a detect
 """
 
 from dataclasses import dataclass
-from typing import Literal, get_args
 
 import numpy as np
 
 from openset.detection.coco import Bools, Detections, Floats, GroundTruth, Ints
 from openset.errors import check_choice, check_share
 
-Rule = Literal["voc", "coco", "agnostic"]
-RULES: tuple[str, ...] = get_args(Rule)
+RULES = ("voc", "coco", "agnostic")
 _PAIRS_AT_ONCE = 1 << 20  # bounds the memory for images with many objects and many detections
 
 
@@ -34,7 +32,7 @@ class Overlaps:
     n_detections: int
 
     def best(self, which: Bools) -> Ints:
-        """Per detection the pair with the largest IoU among `which` (a mask), -1 if it has none; ties go to the first."""
+        """Per detection the pair with the largest IoU among `which` (a mask), or -1; of equal ones the first."""
         best = np.full(self.n_detections, -1, dtype=np.int64)
         chosen = np.flatnonzero(which)
         winners = chosen[_largest(self.detection[chosen], self.iou[chosen])]
@@ -74,8 +72,8 @@ def overlaps(truth: GroundTruth, found: Detections) -> Overlaps:
         touch = np.flatnonzero(iou > 0)
         parts.append((detection[touch], objects[touch], iou[touch]))
     empty = (np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0))
-    columns = [np.concatenate(column) for column in zip(empty, *parts, strict=True)]
-    return Overlaps(*columns, n_detections=len(found))
+    detection, objects, iou = (np.concatenate(column) for column in zip(empty, *parts, strict=True))
+    return Overlaps(detection, objects, iou, len(found))
 
 
 def _iou(a: Floats, b: Floats, crowd: Bools) -> Floats:
@@ -92,7 +90,7 @@ def match(
     truth: GroundTruth,
     found: Detections,
     *,
-    rule: Rule = "voc",
+    rule: str = "voc",
     iou: float = 0.5,
     pairs: Overlaps | None = None,
     max_detections: int | None = None,
@@ -192,9 +190,7 @@ def _take_free(pairs: Overlaps, found: Detections, candidates: Bools, reusable: 
     for start, stop in zip([0, *stops[:-1]], stops, strict=True):
         free = chosen[start:stop]
         free = free[~used[pairs.object[free]]]
-        winners = free[
-            _largest(pairs.detection[free], pairs.iou[free], last=True)
-        ]  # COCO: of equal ones the last
+        winners = free[_largest(pairs.detection[free], pairs.iou[free], last=True)]  # COCO: of equal ones the last
         taken[pairs.detection[winners]] = winners
         used[pairs.object[winners]] = ~reusable[pairs.object[winners]]
     return taken

@@ -74,9 +74,7 @@ def read_similar(path: str | Path, names: Sequence[str]) -> list[list[str]]:
     if not isinstance(groups, list) or not all(
         isinstance(group, list) and all(isinstance(name, str) for name in group) for group in groups
     ):
-        raise OpenSetError(
-            f'{path} must be a list of lists of class names, such as [["cat", "dog"], ["car", "bus"]].'
-        )
+        raise OpenSetError(f'{path} must be a list of lists of class names, such as [["cat", "dog"], ["car", "bus"]].')
     for name in (name for group in groups for name in group):
         if plain(name) not in {plain(known) for known in names}:
             raise OpenSetError(f"{path}: there is no known class {name!r}. {did_you_mean(name, names)}")

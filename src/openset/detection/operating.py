@@ -93,15 +93,11 @@ def apply(data: OpenSetData, ranked: Ranked, thresholds: Floats) -> tuple[dict[s
         name: _point(thresholds[c], true[c], taken[c], false_open[c], ranked.n_objects[c], data.wild.n_images)
         for c, name in enumerate(data.known.class_names)
     }
-    total = _point(
-        np.inf, true.sum(), taken.sum(), false_open.sum(), ranked.n_objects.sum(), data.wild.n_images
-    )
+    total = _point(np.inf, true.sum(), taken.sum(), false_open.sum(), ranked.n_objects.sum(), data.wild.n_images)
     return rows, total
 
 
-def _point(
-    threshold: float, true: int, taken: int, false_open: int, n_objects: int, n_wild: int
-) -> ClassPoint:
+def _point(threshold: float, true: int, taken: int, false_open: int, n_objects: int, n_wild: int) -> ClassPoint:
     return ClassPoint(
         threshold=float(threshold) if np.isfinite(threshold) else None,
         recall=float(true / n_objects) if n_objects else None,
@@ -185,9 +181,7 @@ def best_f_beta(
 def _images_at(ratio: float, n_known: int, n_wild: int) -> int:
     n = round(ratio * n_known)
     if not 0 <= n <= n_wild:
-        raise OpenSetError(
-            f"Wilderness ratio {ratio:g} is not possible with {n_known} known and {n_wild} wild images."
-        )
+        raise OpenSetError(f"Wilderness ratio {ratio:g} is not possible with {n_known} known and {n_wild} wild images.")
     return n
 
 
@@ -235,9 +229,7 @@ def _budget(data: OpenSetData, value: float) -> int:
     if not (np.isfinite(value) and value >= 0):
         raise OpenSetError(f"threshold: 'wild_fp' must be 0 or more, got {value:g}.")
     if not data.wild.n_images:
-        raise OpenSetError(
-            "The rule 'wild_fp' counts false positives on wild images: give wild images and detections."
-        )
+        raise OpenSetError("The rule 'wild_fp' counts false positives on wild images: give wild images and detections.")
     return int(np.floor(value * data.wild.n_images / 1000 + 1e-9))
 
 

@@ -7,6 +7,8 @@ through the detections one by one, known images before wild ones, then in file o
 
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -66,7 +68,7 @@ class OperatingPoint:
     """TPc + FPc."""
 
 
-def needed(n_objects: NDArray[np.float64] | Ints, recall: float) -> Ints:
+def needed(n_objects: NDArray[Any], recall: float) -> Ints:
     """The smallest count k with k / n_objects >= recall, exactly as a division would decide; 0 objects need infinity.
 
     >>> needed(np.array([10, 3, 7]), 0.7)  # 0.7 * 10 is 7.000000000000001 in floating point, but 7 / 10 >= 0.7
@@ -80,7 +82,7 @@ def needed(n_objects: NDArray[np.float64] | Ints, recall: float) -> Ints:
 
 
 def at_recall(
-    ranked: Ranked, recall: float, *, weights: Floats | None = None, n_objects: Floats | None = None
+    ranked: Ranked, recall: float, *, weights: Floats | None = None, n_objects: NDArray[Any] | None = None
 ) -> OperatingPoint:
     """The highest threshold of each class at which its recall is reached.
 
@@ -92,9 +94,7 @@ def at_recall(
     return _at_recall(ranked, recall, total, taken, ranked.n_objects if n_objects is None else n_objects)
 
 
-def _at_recall(
-    ranked: Ranked, recall: float, total: Floats, taken: Floats, n_objects: NDArray[np.float64] | Ints
-) -> OperatingPoint:
+def _at_recall(ranked: Ranked, recall: float, total: Floats, taken: Floats, n_objects: NDArray[Any]) -> OperatingPoint:
     begin, end = ranked.starts[:-1], ranked.starts[1:]
     before = np.concatenate([[0.0], total])[begin]
     place = np.searchsorted(total, before + needed(n_objects, recall), side="left")
@@ -137,7 +137,7 @@ def precision_table(ranked: Ranked, wild: Detections, levels: Ints) -> Precision
     n_known = true + 1 - np.repeat(ranked.starts[:-1], np.diff(starts))
     above = wild_above(ranked.score[true], starts, wild, levels, ties=False)
     precision = n_found[:, None] / (n_known[:, None] + above)
-    for begin, end in zip(starts[:-1], starts[1:], strict=True):
+    for begin, end in pairwise(starts):
         precision[begin:end] = np.maximum.accumulate(precision[begin:end][::-1])[::-1]
     return PrecisionTable(precision, starts, ranked.n_objects)
 
@@ -152,9 +152,7 @@ def wild_above(score: Floats, starts: Ints, wild: Detections, levels: Ints, *, t
     for c in range(len(starts) - 1):
         part = slice(bounds[c], bounds[c + 1])
         own = -score[starts[c] : starts[c + 1]]
-        place[part] = starts[c] + np.searchsorted(
-            own, -wild.score[use[part]], side="left" if ties else "right"
-        )
+        place[part] = starts[c] + np.searchsorted(own, -wild.score[use[part]], side="left" if ties else "right")
     inside = place < starts[wild.category[use] + 1]
     cells = place[inside] * len(levels) + level[use[inside]]
     counts = np.bincount(cells, minlength=len(score) * len(levels)).reshape(len(score), len(levels))

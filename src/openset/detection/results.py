@@ -21,13 +21,15 @@ class Leniency:
     other_classes: bool = False
 
 
+STRICT = Leniency()
+
+
 def read_detections(
     source: Any,
     images: GroundTruth,
     classes: GroundTruth | None = None,
     *,
-    allow_extra_images: bool = False,
-    drop_other_classes: bool = False,
+    lenient: Leniency = STRICT,
 ) -> Detections:
     """Read COCO results for the images of one ground truth and the classes of another (default: the same one).
 
@@ -36,7 +38,6 @@ def read_detections(
     """
     if isinstance(source, Detections):
         return source
-    lenient = Leniency(allow_extra_images, drop_other_classes)
     return _read(source, images_by_name(images), [images], classes or images, lenient)
 
 
@@ -45,8 +46,7 @@ def read_shared_detections(
     known: GroundTruth,
     wild: GroundTruth,
     *,
-    allow_extra_images: bool = False,
-    drop_other_classes: bool = False,
+    lenient: Leniency = STRICT,
 ) -> tuple[Detections, Detections]:
     """One results file for the known and the wild images, whose ids must differ, as two sets of detections."""
     shared = set(known.image_ids) & set(wild.image_ids)
@@ -57,7 +57,6 @@ def read_shared_detections(
         )
     index = {name: place + known.n_images for name, place in images_by_name(wild).items()}
     index.update(images_by_name(known))
-    lenient = Leniency(allow_extra_images, drop_other_classes)
     both = _read(source, index, [known, wild], known, lenient)
     on_wild = both.image >= known.n_images
     shifted = replace(both, image=both.image - known.n_images)
@@ -111,9 +110,7 @@ def _read(
         score = numbers(column(entries, "score", where, first), "score", where, first)
         if (score < 0).any():
             row = int(np.argmax(score < 0))
-            raise OpenSetError(
-                f"{where} entry {first + row}: score {score[row]:g} is negative; scores are 0 or more."
-            )
+            raise OpenSetError(f"{where} entry {first + row}: score {score[row]:g} is negative; scores are 0 or more.")
         image_ids = column(entries, "image_id", where, first)
         class_ids = column(entries, "category_id", where, first)
         image, category = places(image_ids, index, where, first), places(class_ids, by_class, where, first)
@@ -127,19 +124,13 @@ def _read(
             part.append(values)
         first += len(entries)
     if with_background not in (0, first):
-        raise OpenSetError(
-            f"{name}: only some detections have a background_score; give it to all or to none."
-        )
-    _check(
-        other_images, lenient.extra_images, name, f"images that are not in {images}", "--allow-extra-images"
-    )
+        raise OpenSetError(f"{name}: only some detections have a background_score; give it to all or to none.")
+    _check(other_images, lenient.extra_images, name, f"images that are not in {images}", "--allow-extra-images")
     hint = f" (they are not among the {classes.n_classes} classes of {classes.source})"
     _check(other_classes, lenient.other_classes, name, f"unknown category ids{hint}", "--drop-other-classes")
     image, category, box, score = (np.concatenate(part) for part in parts[:4])
     background_score = np.concatenate(parts[4]) if with_background else None
-    found = Detections(
-        name, image, category, box, score, background_score, _notes(score, other_images, other_classes)
-    )
+    found = Detections(name, image, category, box, score, background_score, _notes(score, other_images, other_classes))
     inside = (image >= 0) & (category >= 0)
     return found if inside.all() else found.select(np.flatnonzero(inside))
 
@@ -149,9 +140,7 @@ def _chunks(source: Any, truths: list[GroundTruth], classes: GroundTruth) -> tup
     if isinstance(source, list | tuple):
         return "results", [list(source)]
     if not isinstance(source, str | Path):
-        raise OpenSetError(
-            f"Detections are a file, a folder or a list of COCO results, not a {type(source).__name__}."
-        )
+        raise OpenSetError(f"Detections are a file, a folder or a list of COCO results, not a {type(source).__name__}.")
     if Path(source).is_dir():
         from openset.detection.folders import read_yolo_results
 
@@ -163,8 +152,7 @@ def _results_only(chunks: Iterable[tuple[str | None, list[Any]]], source: str) -
     for key, entries in chunks:
         if key is not None:
             raise OpenSetError(
-                f"{source} is an object with '{key}'; detections are a list of "
-                "{image_id, category_id, bbox, score}."
+                f"{source} is an object with '{key}'; detections are a list of {{image_id, category_id, bbox, score}}."
             )
         yield entries
 
@@ -180,13 +168,9 @@ def _check(strangers: _Strangers, allowed: bool, source: str, what: str, option:
 def _notes(score: Any, images: _Strangers, classes: _Strangers) -> tuple[str, ...]:
     notes = []
     if images.ids:
-        notes.append(
-            f"{images.n_rows} detections on {len(images.ids)} images outside the ground truth were left out"
-        )
+        notes.append(f"{images.n_rows} detections on {len(images.ids)} images outside the ground truth were left out")
     if classes.ids:
         notes.append(f"{classes.n_rows} detections of {len(classes.ids)} other classes were left out")
     if (score > 1).any():
-        notes.append(
-            f"{int((score > 1).sum())} scores are above 1, so they are not probabilities; used as they are"
-        )
+        notes.append(f"{int((score > 1).sum())} scores are above 1, so they are not probabilities; used as they are")
     return tuple(notes)

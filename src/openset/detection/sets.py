@@ -9,7 +9,7 @@ import numpy as np
 from openset.detection.coco import Detections, GroundTruth, Ints, read_ground_truth
 from openset.detection.entries import three
 from openset.detection.names import is_unknown, plain
-from openset.detection.results import read_detections, read_shared_detections
+from openset.detection.results import Leniency, read_detections, read_shared_detections
 from openset.errors import OpenSetError
 
 
@@ -55,20 +55,18 @@ def load(
     Without `wild_gt` there are no wild images.
     """
     known = read_ground_truth(known_gt)
-    lenient = {"allow_extra_images": allow_extra_images, "drop_other_classes": drop_other_classes}
+    lenient = Leniency(allow_extra_images, drop_other_classes)
     if wild_gt is None:
-        found = read_detections(known_dt, known, **lenient)
+        found = read_detections(known_dt, known, lenient=lenient)
         none = np.zeros(0, dtype=np.int64)
-        no_images = replace(
-            known, image_ids=(), file_names=(), class_ids=(), class_names=(), sizes=None
-        ).select(none)
+        no_images = replace(known, image_ids=(), file_names=(), class_ids=(), class_names=(), sizes=None).select(none)
         return arrange(known, found, no_images, found.select(none))
     wild = read_ground_truth(wild_gt)
     if wild_dt is None:
-        known_found, wild_found = read_shared_detections(known_dt, known, wild, **lenient)
+        known_found, wild_found = read_shared_detections(known_dt, known, wild, lenient=lenient)
     else:
-        known_found = read_detections(known_dt, known, **lenient)
-        wild_found = read_detections(wild_dt, wild, known, **lenient)
+        known_found = read_detections(known_dt, known, lenient=lenient)
+        wild_found = read_detections(wild_dt, wild, known, lenient=lenient)
     return arrange(known, known_found, wild, wild_found)
 
 
@@ -77,13 +75,11 @@ def load_wild(known_gt: Any, wild_gt: Any, wild_dt: Any) -> tuple[GroundTruth, G
     known, wild = read_ground_truth(known_gt), read_ground_truth(wild_gt)
     real = [i for i, name in enumerate(known.class_names) if not is_unknown(name)]
     _check_wild(known, [known.class_names[i] for i in real], wild)
-    found = read_detections(wild_dt, wild, known, allow_extra_images=True, drop_other_classes=True)
+    found = read_detections(wild_dt, wild, known, lenient=Leniency(extra_images=True, other_classes=True))
     return _only_classes(known, real), wild, _of_classes(found, real, known.n_classes)
 
 
-def arrange(
-    known: GroundTruth, known_found: Detections, wild: GroundTruth, wild_found: Detections
-) -> OpenSetData:
+def arrange(known: GroundTruth, known_found: Detections, wild: GroundTruth, wild_found: Detections) -> OpenSetData:
     """Put the word "unknown" aside and make sure that wild images are wild."""
     real = [i for i, name in enumerate(known.class_names) if not is_unknown(name)]
     refusal = [i for i, name in enumerate(known.class_names) if is_unknown(name)]
@@ -170,7 +166,7 @@ def wilderness_levels(n_known: int, n_wild: int, ratios: Sequence[float] | None 
     else:
         chosen = sorted({float(ratio) for ratio in ratios})
         for ratio in chosen:
-            if not 0 < ratio or round(ratio * n_known) > n_wild:
+            if ratio <= 0 or round(ratio * n_known) > n_wild:
                 raise OpenSetError(
                     f"Wilderness ratio {ratio:g} is not possible with {n_known} known and {n_wild} wild images: "
                     f"the largest is {n_wild / n_known:.4g}."

@@ -16,7 +16,7 @@ from openset.files import write_json
 
 @dataclass(frozen=True, eq=False)
 class Split:
-    """Ground truth of known images (known classes only) and of wild images (no known object), and what is in neither."""
+    """Ground truth of known images (known classes only) and of wild images (no known object), and what is left out."""
 
     known: GroundTruth
     wild: GroundTruth
@@ -37,9 +37,7 @@ def find_classes(truth: GroundTruth, names: Sequence[str]) -> list[int]:
     by_plain = {plain(name): i for i, name in enumerate(truth.class_names)}
     for name in names:
         if plain(name) not in by_plain:
-            raise OpenSetError(
-                f"{truth.source} has no class {name!r}. {did_you_mean(name, truth.class_names)}"
-            )
+            raise OpenSetError(f"{truth.source} has no class {name!r}. {did_you_mean(name, truth.class_names)}")
     return sorted({by_plain[plain(name)] for name in names})
 
 
@@ -51,9 +49,7 @@ def split_classes(truth: GroundTruth, known: Sequence[str], *, drop_mixed: bool 
     """
     chosen = find_classes(truth, known)
     if len(chosen) == truth.n_classes:
-        raise OpenSetError(
-            f"All {truth.n_classes} classes of {truth.source} would be known: hide at least one."
-        )
+        raise OpenSetError(f"All {truth.n_classes} classes of {truth.source} would be known: hide at least one.")
     if not chosen:
         raise OpenSetError("Name at least one known class.")
     is_known = np.isin(truth.category, chosen)
@@ -109,18 +105,19 @@ def read_names(text: str) -> list[str]:
 
 
 def write_split(parts: Split, truth: GroundTruth, results: Any, out: str | Path) -> list[str]:
-    """Write known.json and wild.json (with `results` also known_dt.json and wild_dt.json); what was done, in sentences."""
-    folder = Path(out)
+    """Write known.json, wild.json and, for `results`, known_dt.json and wild_dt.json; says what was done."""
+    folder, names = Path(out), ["known.json", "wild.json"]
     if results is not None:  # read first: a mistake there must not leave half of the output
         found = read_detections(results, truth)
+        names += ["known_dt.json", "wild_dt.json"]
     write_json(folder / "known.json", coco_dict(parts.known))
     write_json(folder / "wild.json", coco_dict(parts.wild))
-    said = [
-        f"Known: {parts.known.n_images} images, {len(parts.known.image)} objects of {parts.known.n_classes} classes. "
-        f"Wrote {folder / 'known.json'}",
-        f"Wild: {parts.wild.n_images} images, {len(parts.wild.image)} objects of {parts.wild.n_classes} hidden classes, "
-        f"{parts.n_empty} images without any annotation. Wrote {folder / 'wild.json'}",
-    ]
+    known, wild = parts.known, parts.wild
+    said = []
+    said.append(f"Known: {known.n_images} images, {len(known.image)} objects of {known.n_classes} classes.")
+    said.append(f"Wild: {wild.n_images} images, {len(wild.image)} objects of {wild.n_classes} hidden classes.")
+    if parts.n_empty:
+        said.append(f"{parts.n_empty} of the wild images have no annotation at all.")
     if parts.mixed_dropped:
         said.append(f"Left out: {parts.n_mixed} images that show known and hidden objects.")
     else:
@@ -130,6 +127,7 @@ def write_split(parts: Split, truth: GroundTruth, results: Any, out: str | Path)
         )
     if results is not None:
         said += _write_results(parts, truth, found, folder)
+    said.append(f"Wrote {', '.join(str(folder / name) for name in names)}")
     return said
 
 
@@ -140,7 +138,7 @@ def _write_results(parts: Split, truth: GroundTruth, found: Detections, folder: 
     for name, rows in (("known", parts.known_rows), ("wild", parts.wild_rows)):
         part = found.select(np.flatnonzero(keep & np.isin(found.image, rows)))
         write_json(folder / f"{name}_dt.json", coco_results(part, truth, truth))
-        said.append(f"Detections on {name} images: {len(part)}. Wrote {folder / f'{name}_dt.json'}")
+        said.append(f"Detections on {name} images: {len(part)}.")
     said.append(f"Left out: {int((~keep).sum())} detections of hidden classes.")
     return said
 
@@ -174,9 +172,7 @@ def coco_dict(truth: GroundTruth) -> dict[str, Any]:
             1,
         )
     ]
-    categories = [
-        {"id": one, "name": name} for one, name in zip(truth.class_ids, truth.class_names, strict=True)
-    ]
+    categories = [{"id": one, "name": name} for one, name in zip(truth.class_ids, truth.class_names, strict=True)]
     return {"images": images, "annotations": annotations, "categories": categories}
 
 

@@ -11,15 +11,11 @@ from openset.detection.evaluation import OpenSetEvaluation
 from openset.detection.operating import ClassPoint, FBetaRow
 from openset.detection.wilderness import Wilderness
 
-TRAINING_RULE = (
-    "The figures hold only if the detector never saw the wild classes in training, not even without labels."
-)
+TRAINING_RULE = "The figures hold only if the detector never saw the wild classes in training, not even without labels."
 
 
 def _table(title: str, *columns: str) -> Table:
-    table = Table(
-        title=title, title_justify="left", title_style="bold", header_style="bold", box=None, pad_edge=False
-    )
+    table = Table(title=title, title_justify="left", title_style="bold", header_style="bold", box=None, pad_edge=False)
     table.min_width = len(title)
     for i, column in enumerate(columns):
         table.add_column(column, justify="right" if i else "left", no_wrap=i == 0)
@@ -65,9 +61,7 @@ def result_tables(result: OpenSetEvaluation) -> Iterator[Table]:
             "background higher",
         )
         for name, row in result.background.items():
-            table.add_row(
-                name, str(row.n), _text(row.mean), _text(row.sd), f"{row.share_background_higher:.1%}"
-            )
+            table.add_row(name, str(row.n), _text(row.mean), _text(row.sd), f"{row.share_background_higher:.1%}")
         yield table
 
 
@@ -88,9 +82,7 @@ def _wilderness_table(rows: Sequence[Wilderness]) -> Table:
         ),
     )
     for row in rows:
-        spread = (
-            "-" if row.awi_low is None or row.awi_high is None else f"{row.awi_low:.4f} .. {row.awi_high:.4f}"
-        )
+        spread = "-" if row.awi_low is None or row.awi_high is None else f"{row.awi_low:.4f} .. {row.awi_high:.4f}"
         table.add_row(
             f"{row.recall:g}",
             row.variant,
@@ -119,9 +111,7 @@ def top_confusions(table: Confusion, n: int = 5) -> list[tuple[str, str, int]]:
     counts = np.array(table.counts)[:, table.n_known :]
     order = np.argsort(-counts, axis=None, kind="stable")[:n]
     cells = [np.unravel_index(i, counts.shape) for i in order] if counts.size else []
-    return [
-        (table.columns[table.n_known + j], table.rows[i], int(counts[i, j])) for i, j in cells if counts[i, j]
-    ]
+    return [(table.columns[table.n_known + j], table.rows[i], int(counts[i, j])) for i, j in cells if counts[i, j]]
 
 
 def verdict(result: OpenSetEvaluation) -> str:
@@ -136,9 +126,9 @@ def verdict(result: OpenSetEvaluation) -> str:
     word = next((word for bound, word in words if lost < bound), "severely")
     wild = "" if row.ratios[-1] >= 1 else f" (projected from ratio {row.ratios[-1]:.2g})"
     return (
-        f"Verdict: {word} affected by unknown objects. At recall {row.recall:g} the precision of {precision:.3f} becomes "
-        f"{precision * (1 - lost):.3f} when every known image comes with one wild image{wild}; 1,000 wild images raise "
-        f"{row.fp_per_1000:.0f} false detections ({row.variant} variant)."
+        f"Verdict: {word} affected by unknown objects. At recall {row.recall:g} the precision of {precision:.3f} "
+        f"becomes {precision * (1 - lost):.3f} when every known image comes with one wild image{wild}; 1,000 wild "
+        f"images raise {row.fp_per_1000:.0f} false detections ({row.variant} variant)."
     )
 
 

@@ -9,7 +9,6 @@ Three ways to pool the classes are in use and differ by half or more, so every r
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, get_args
 
 import numpy as np
 
@@ -18,8 +17,7 @@ from openset.detection.ranking import OperatingPoint, PrecisionTable
 from openset.detection.sets import Levels
 from openset.errors import OpenSetError
 
-Variant = Literal["paper", "macro", "official"]
-VARIANTS: tuple[str, ...] = get_args(Variant)
+VARIANTS = ("paper", "macro", "official")
 
 
 @dataclass(frozen=True)
@@ -61,8 +59,8 @@ def summarise(
     names: Sequence[str],
 ) -> Wilderness:
     """One row of the result from counts per class and level."""
-    reached = np.flatnonzero(point.reached)
-    if not len(reached):
+    reached = np.flatnonzero(point.reached).tolist()
+    if not reached:
         raise OpenSetError(
             f"None of the {len(names)} classes reaches recall {point.recall:g}, so no threshold exists there: "
             "give a lower recall."
@@ -81,7 +79,7 @@ def summarise(
         slope=float(ratios @ impact / (ratios @ ratios)),
         fp_per_1000=1000 * n_open_all / n_wild,
         thresholds={names[i]: float(point.thresholds[i]) for i in reached},
-        unreached=tuple(names[i] for i in np.flatnonzero(~point.reached)),
+        unreached=tuple(names[i] for i in np.flatnonzero(~point.reached).tolist()),
         n_true=int(point.true.sum()),
         n_false=int(point.accepted.sum() - point.true.sum()),
         n_open=tuple(open_counts[reached].sum(axis=0).tolist()),
@@ -89,9 +87,7 @@ def summarise(
     )
 
 
-def wilderness_impact(
-    point: OperatingPoint, variant: str, open_counts: Ints, table: PrecisionTable
-) -> Floats:
+def wilderness_impact(point: OperatingPoint, variant: str, open_counts: Ints, table: PrecisionTable) -> Floats:
     """WI at each level; `table` has the known images alone in its first column, then one column per level."""
     reached = point.reached
     if variant == "official":
