@@ -1,6 +1,6 @@
 """`openset detect`: open-set evaluation of object detectors, from COCO files."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -49,6 +49,18 @@ def _busy(what: str) -> Iterator[None]:
             yield
     else:
         yield
+
+
+@contextmanager
+def _progress() -> Iterator[Callable[[str, float], None]]:
+    """A progress bar on a terminal, nothing elsewhere; call it with what is being done and how far it is."""
+    from rich.console import Console
+    from rich.progress import Progress
+
+    console = Console(stderr=True)
+    with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
+        task = bar.add_task("", total=1.0)
+        yield lambda what, share: bar.update(task, description=what, completed=share)
 
 
 def _print(*things: Any) -> None:
@@ -362,3 +374,61 @@ def gallery(
     if drawn.n_missing:
         _print(f"{drawn.n_missing} images are not in {images}; their detections were passed over.")
     _print(f"Drew {len(drawn.files)} false detections. Wrote {drawn.sheet}")
+
+
+@app.command(epilog="Example: openset detect demo --out detect-demo")
+def demo(
+    out: Annotated[Path, typer.Option(help="Folder for scenes, detector, results and pictures.")] = Path("detect-demo"),
+    steps: Annotated[int, typer.Option(help="Training steps; fewer are faster and worse.", min=1)] = 1500,
+    seed: Annotated[int, typer.Option(help="Seed of scenes, training and bootstrap.")] = 0,
+) -> None:
+    """Train a small detector on some shapes (about two minutes on 2 cores) and see what it calls the others."""
+    from openset.detection.demo import run_demo
+    from openset.detection.scenes import KNOWN, UNKNOWN
+    from openset.detection.tables import result_tables, verdict
+
+    with _progress() as report:
+        done = run_demo(out, steps=steps, seed=seed, report=report)
+    _print(
+        f"Learnt {', '.join(KNOWN)} from {done.n_train} scenes in {done.seconds_training:.0f} s; "
+        f"never shown: {', '.join(UNKNOWN)}.",
+        f"Tested on {done.result.n_known} scenes of known shapes and {done.result.n_wild} wild scenes of unknown ones.",
+        "",
+        *result_tables(done.result),
+        verdict(done.result),
+        *([f"Look at {done.gallery.sheet}: the unknown shapes it is surest about."] if done.gallery else []),
+        *(f"Wrote {file}" for file in done.figures),
+        f"Everything is in {out}; try: openset detect evaluate --known-gt {out / 'known.json'} "
+        f"--known-dt {out / 'known_dt.json'} --wild-gt {out / 'wild.json'} --wild-dt {out / 'wild_dt.json'} --variant all",
+    )
+
+
+@app.command(
+    epilog="Example: openset detect predict --model torchvision:fasterrcnn_resnet50_fpn --weights mine.safetensors "
+    "--known-gt known.json --gt wild.json --images DIR --out wild_dt.json"
+)
+def predict(
+    model: Annotated[str, typer.Option(help="torchvision:NAME, transformers:FOLDER or yolo:FILE.npz.")],
+    known_gt: KnownGt,
+    images: Annotated[Path, typer.Option(help="Folder with images.")],
+    out: Annotated[Path, typer.Option(help="COCO results to write.")],
+    gt: Annotated[Path | None, typer.Option(help="Only the images of this COCO file, called by its ids.")] = None,
+    weights: Annotated[
+        str | None, typer.Option(help="torchvision: a file, or published weights such as DEFAULT.")
+    ] = None,
+    min_score: Annotated[float, typer.Option(help="Leave out detections below this score.")] = 0.05,
+    passes: Annotated[int, typer.Option(help="More than 1: dropout sampling with that many passes (paper: 30).")] = 1,
+    batch: Annotated[int, typer.Option(help="Images at a time.", min=1)] = 4,
+    device: Annotated[str, typer.Option(help="cpu or cuda.")] = "cpu",
+) -> None:
+    """Run a detector over images and write COCO results, with the background score where the model has one."""
+    from openset.detection.coco import read_ground_truth
+    from openset.detection.predict import Settings, make_detector
+    from openset.detection.predict import predict as run
+
+    known = read_ground_truth(known_gt)
+    with _progress() as report:
+        report("loading", 0.0)
+        detector = make_detector(model, known, Settings(weights, min_score, passes, device))
+        n_images, n_boxes = run(detector, known, images, out, gt=gt, batch=batch, report=report)
+    _print(f"{n_boxes} detections on {n_images} images. Wrote {out}")

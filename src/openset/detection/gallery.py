@@ -68,11 +68,11 @@ def draw_gallery(
         if len(pictures) == n:
             break
         name = wild.file_names[found.image[row]]
-        file = _inside(folder, name)
+        file = find_inside(folder, name)
         if file is None:
             missing.append(name)
             continue
-        picture = _draw(_open(file), wild, found, int(row), class_names)
+        picture = _draw(open_picture(file), wild, found, int(row), class_names)
         label = "".join(letter if letter.isalnum() else "-" for letter in class_names[found.category[row]])[:40]
         place = target / f"{len(pictures) + 1:03d}-{label}-{found.score[row]:.2f}.png"
         _save(picture, place)
@@ -92,7 +92,7 @@ def _need_pillow() -> None:
         raise OpenSetError("Drawing needs Pillow: pip install pillow.") from error
 
 
-def _inside(folder: Path, name: str) -> Path | None:
+def find_inside(folder: Path, name: str) -> Path | None:
     """The file of that name, only if it really lies in the folder (no "..", no links that lead out)."""
     if not name or "\0" in name:
         return None
@@ -104,7 +104,8 @@ def _inside(folder: Path, name: str) -> Path | None:
     return None
 
 
-def _open(file: Path) -> "Image":
+def open_picture(file: Path) -> "Image":
+    """The picture in RGB; a file that would unpack to an absurd size is refused."""
     from PIL import Image
 
     try:
