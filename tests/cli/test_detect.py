@@ -199,7 +199,8 @@ def test_split_then_evaluate(files, capsys):
     assert "Wild: 1 images, 1 objects of 1 hidden classes." in out
     code, out, _ = run(
         capsys, "detect", "evaluate", "--known-gt", files / "s/known.json", "--wild-gt", files / "s/wild.json",
-        "--known-dt", files / "s/known_dt.json", "--wild-dt", files / "s/wild_dt.json", "--recall", 0.5, "--bootstrap", 0,
+        "--known-dt", files / "s/known_dt.json", "--wild-dt", files / "s/wild_dt.json", "--recall", 0.5,
+        "--bootstrap", 0,
     )  # fmt: skip
     assert code == 0
     assert "Verdict: hardly affected" in out

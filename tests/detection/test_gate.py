@@ -18,7 +18,7 @@ def test_bars_are_kept_or_missed():
 
 @pytest.mark.parametrize("text", ["awi", "awi<0.1", "awi<=x", "<=1", "awi<=1e"])
 def test_bars_that_cannot_be_read(text):
-    with pytest.raises(OpenSetError, match="write it like 'awi<=0.05'"):
+    with pytest.raises(OpenSetError, match=r"write it like 'awi<=0.05'"):
         parse_bar(text)
 
 

@@ -5,34 +5,37 @@ slow ones written here, so that the rest of the library, and our adapter, run fo
 """
 
 import json
+import subprocess
 import sys
+from importlib.util import find_spec
 
 import numpy as np
 import pytest
+from detection_sets import make_truth
+
+from openset.detection.detectors import Found, Settings, match_classes, read_weights
+from openset.detection.predict import make_detector, predict
+from openset.errors import OpenSetError
 
 Image = pytest.importorskip("PIL.Image")
 torch = pytest.importorskip("torch")
-
-from detection_sets import make_truth
-
-from openset.detection.predict import Settings, make_detector, match_classes, predict, read_weights
-from openset.errors import OpenSetError
 
 KNOWN = make_truth([], classes=("cat", "dog"), source="known.json")
 
 
 def nms_slowly(boxes, scores, bar):
-    keep = []
-    for i in scores.argsort(descending=True, stable=True).tolist():
-        for j in keep:
-            low, high = torch.maximum(boxes[i, :2], boxes[j, :2]), torch.minimum(boxes[i, 2:], boxes[j, 2:])
-            both = (high - low).clamp(min=0).prod()
-            areas = (boxes[i, 2:] - boxes[i, :2]).prod() + (boxes[j, 2:] - boxes[j, :2]).prod()
-            if both / (areas - both) > bar:
-                break
-        else:
-            keep.append(i)
-    return torch.tensor(keep, dtype=torch.int64)
+    order = scores.argsort(descending=True, stable=True)
+    boxes = boxes[order]
+    low = torch.maximum(boxes[:, None, :2], boxes[None, :, :2])
+    high = torch.minimum(boxes[:, None, 2:], boxes[None, :, 2:])
+    both = (high - low).clamp(min=0).prod(dim=-1)
+    area = (boxes[:, 2:] - boxes[:, :2]).prod(dim=-1)
+    clash = both > bar * (area[:, None] + area[None] - both)
+    alive = torch.ones(len(boxes), dtype=torch.bool)
+    for i in range(len(boxes)):
+        if alive[i]:
+            alive[i + 1 :] &= ~clash[i, i + 1 :]
+    return order[alive]
 
 
 def roi_align_slowly(features, rois, scale, height, width, *_):
@@ -49,37 +52,43 @@ def roi_align_slowly(features, rois, scale, height, width, *_):
     return torch.stack(out) if out else features.new_zeros(0, features.shape[1], height, width)
 
 
+SLOW_OPERATORS = {
+    "nms(Tensor dets, Tensor scores, float iou_threshold) -> Tensor": nms_slowly,
+    "qnms(Tensor dets, Tensor scores, float iou_threshold) -> Tensor": nms_slowly,
+    "roi_align(Tensor input, Tensor rois, float spatial_scale, SymInt pooled_height, SymInt pooled_width, "
+    "int sampling_ratio, bool aligned) -> Tensor": roi_align_slowly,
+}
+
+
 @pytest.fixture(scope="module")
-def torchvision():
-    """torchvision, with its compiled operators or with slow ones."""
-    try:
-        import torchvision
-    except ImportError:
-        pytest.skip("torchvision is not installed")
-    except RuntimeError:
-        for name in [name for name in sys.modules if name.startswith("torchvision")]:
-            del sys.modules[name]
+def working_torchvision():
+    """torchvision with its compiled operators, or with slow ones, or None if it is not installed.
+
+    A failed import leaves half of it registered in PyTorch, so whether it would fail is tried in another process.
+    """
+    if find_spec("torchvision") is None:
+        return None
+    if subprocess.run([sys.executable, "-c", "import torchvision"], capture_output=True, check=False).returncode:
         library = torch.library.Library("torchvision", "FRAGMENT")
-        for schema, function in (
-            ("nms(Tensor dets, Tensor scores, float iou_threshold) -> Tensor", nms_slowly),
-            (
-                "roi_align(Tensor input, Tensor rois, float spatial_scale, SymInt pooled_height, SymInt pooled_width, "
-                "int sampling_ratio, bool aligned) -> Tensor",
-                roi_align_slowly,
-            ),
-        ):
+        for schema, function in SLOW_OPERATORS.items():
             library.define(schema)
             library.impl(schema.partition("(")[0], function, "CPU")
         import torchvision
 
-        torchvision.extension._has_ops = lambda: True
-        torchvision.extension._assert_has_ops = lambda: None
-        for module in ("boxes", "roi_align"):
-            part = sys.modules[f"torchvision.ops.{module}"]
-            part._assert_has_ops = lambda: None
-            part._has_ops = lambda: True
-        torchvision._kept_library = library
+        for name in ("extension", "ops.boxes", "ops.roi_align"):
+            sys.modules[f"torchvision.{name}"]._has_ops = lambda: True
+            sys.modules[f"torchvision.{name}"]._assert_has_ops = lambda: None
+        torchvision._kept_library = library  # it works only as long as it lives
+    import torchvision
+
     return torchvision
+
+
+@pytest.fixture(scope="module")
+def torchvision(working_torchvision):
+    if working_torchvision is None:
+        pytest.skip("torchvision is not installed")
+    return working_torchvision
 
 
 @pytest.fixture
@@ -95,19 +104,28 @@ def save_random(torchvision, name, folder, seed=0):
     return str(folder / "weights.pt")
 
 
+def small(torchvision, name, settings):
+    """A detector with random weights that sees small pictures, so that the test is quick."""
+    from openset.detection import predict_torchvision
+
+    torch.manual_seed(0)
+    model = torchvision.models.get_model(name, weights=None, weights_backbone=None, num_classes=3)
+    model.transform.min_size, model.transform.max_size = (96,), 160
+    return predict_torchvision.wrap(model, np.array([-1, 0, 1]), settings)
+
+
 @pytest.mark.parametrize(
     ("name", "has_background"),
     [
         ("fasterrcnn_mobilenet_v3_large_320_fpn", True),
+        ("maskrcnn_resnet50_fpn", True),
         ("ssdlite320_mobilenet_v3_large", True),
         ("retinanet_resnet50_fpn", False),
         ("fcos_resnet50_fpn", False),
     ],
 )
-def test_torchvision_detectors(torchvision, pictures, tmp_path, name, has_background):
-    weights = save_random(torchvision, name, tmp_path)
-    detector = make_detector(f"torchvision:{name}", KNOWN, Settings(weights, min_score=0.005))
-    found = detector(pictures)
+def test_torchvision_detectors(torchvision, pictures, name, has_background):
+    found = small(torchvision, name, Settings(min_score=0.005))(pictures)
     assert len(found) == 2
     for one in found:
         assert len(one.boxes) == len(one.labels) == len(one.scores) > 0
@@ -122,8 +140,16 @@ def test_torchvision_detectors(torchvision, pictures, tmp_path, name, has_backgr
             assert set(one.labels.tolist()) <= {0, 1}
 
 
-def test_background_belongs_to_the_row_of_the_detection(torchvision, pictures, tmp_path):
-    """With two classes p_cat + p_dog + p_b = 1, so 1 - p_b must be a sum of p_cat with some p_dog of the same region."""
+def test_torchvision_weights_from_a_file(torchvision, pictures, tmp_path):
+    name = "ssdlite320_mobilenet_v3_large"
+    weights = save_random(torchvision, name, tmp_path)
+    found = make_detector(f"torchvision:{name}", KNOWN, Settings(weights, min_score=0.005))(pictures[:1])
+    expected = small(torchvision, name, Settings(min_score=0.005))  # the same seed, so the same weights
+    assert found[0].scores == pytest.approx(expected(pictures[:1])[0].scores)
+
+
+def test_background_belongs_to_the_row_of_the_detection(torchvision, pictures):
+    """The score is in the softmax table of the regions; the background must be of the same region."""
     name = "fasterrcnn_mobilenet_v3_large_320_fpn"
     from openset.detection import predict_torchvision
 
@@ -140,20 +166,11 @@ def test_background_belongs_to_the_row_of_the_detection(torchvision, pictures, t
         assert background in table[rows, 0]
 
 
-def test_mask_rcnn_is_an_rcnn(torchvision, pictures, tmp_path):
-    name = "maskrcnn_resnet50_fpn"
-    weights = save_random(torchvision, name, tmp_path)
-    model = make_detector(f"torchvision:{name}", KNOWN, Settings(weights, min_score=0.3))
-    [one] = model(pictures[:1])
-    assert one.background is not None
-
-
-def test_dropout_sampling_of_an_rcnn(torchvision, pictures, tmp_path):
+def test_dropout_sampling_of_an_rcnn(torchvision, pictures):
     name = "fasterrcnn_mobilenet_v3_large_320_fpn"
-    weights = save_random(torchvision, name, tmp_path)
 
     def mean_background(passes, seed):
-        detector = make_detector(f"torchvision:{name}", KNOWN, Settings(weights, min_score=0.0, passes=passes))
+        detector = small(torchvision, name, Settings(min_score=0.0, passes=passes))
         torch.manual_seed(seed)
         return detector(pictures[:1])[0].background.mean()
 
@@ -161,8 +178,7 @@ def test_dropout_sampling_of_an_rcnn(torchvision, pictures, tmp_path):
     assert mean_background(3, 0) == mean_background(3, 0)
     assert mean_background(3, 0) != mean_background(3, 1)
     with pytest.raises(OpenSetError, match="Dropout sampling needs a detector with a head of two fully connected"):
-        weights = save_random(torchvision, "fcos_resnet50_fpn", tmp_path)
-        make_detector("torchvision:fcos_resnet50_fpn", KNOWN, Settings(weights, passes=3))
+        small(torchvision, "fcos_resnet50_fpn", Settings(passes=3))
 
 
 def test_sampled_head_is_the_plain_head_without_dropout(torchvision):
@@ -184,8 +200,8 @@ def test_bad_torchvision_models_are_named(torchvision, tmp_path):
     with pytest.raises(OpenSetError, match="Give --weights"):
         make_detector("torchvision:fasterrcnn_resnet50_fpn", KNOWN, Settings())
     weights = save_random(torchvision, "ssdlite320_mobilenet_v3_large", tmp_path)
+    three = make_truth([], classes=("a", "b", "c"))
     with pytest.raises(OpenSetError, match="does not fit a ssdlite320_mobilenet_v3_large with 3 classes"):
-        three = make_truth([], classes=("a", "b", "c"))
         make_detector("torchvision:ssdlite320_mobilenet_v3_large", three, Settings(weights))
 
 
@@ -248,9 +264,10 @@ def small_rt_detr(kind="RTDetr"):
         out_features=["stage2", "stage3", "stage4"],
     )
     config = getattr(transformers, f"{kind}Config")(
-        backbone_config=backbone, use_pretrained_backbone=False, backbone=None, encoder_hidden_dim=16, encoder_in_channels=[8, 16, 16],
+        backbone_config=backbone, use_pretrained_backbone=False, backbone=None, encoder_hidden_dim=16,
+        encoder_in_channels=[8, 16, 16],
         encoder_ffn_dim=16, encoder_attention_heads=2, d_model=16, num_queries=9, decoder_in_channels=[16, 16, 16],
-        decoder_ffn_dim=16, decoder_layers=1, decoder_attention_heads=2, id2label={0: "Cat", 1: "elk"},
+        decoder_ffn_dim=16, decoder_layers=2, decoder_attention_heads=2, id2label={0: "Cat", 1: "elk"},
         label2id={"Cat": 0, "elk": 1}, num_denoising=0,
     )  # fmt: skip
     return getattr(transformers, f"{kind}ForObjectDetection")(config)
@@ -264,6 +281,7 @@ def saved(make, folder, **preparation):
     return f"transformers:{folder}"
 
 
+@pytest.mark.usefixtures("working_torchvision")  # transformers imports it if it is there
 @pytest.mark.parametrize(
     ("make", "has_background"),
     [(small_yolos, True), (small_detr, True), (small_rt_detr, False), (lambda: small_rt_detr("DFine"), False)],
@@ -279,6 +297,7 @@ def test_transformers_detectors(make, has_background, pictures, tmp_path):
         assert (one.scores + one.background <= 1 + 1e-6).all()
 
 
+@pytest.mark.usefixtures("working_torchvision")  # transformers imports it if it is there
 def test_transformers_boxes_are_in_pixels_of_the_picture(pictures, tmp_path):
     from transformers import AutoModelForObjectDetection
 
@@ -293,6 +312,7 @@ def test_transformers_boxes_are_in_pixels_of_the_picture(pictures, tmp_path):
     assert one.background == pytest.approx(output.logits[0].softmax(-1)[:, -1].double().numpy(), abs=1e-6)
 
 
+@pytest.mark.usefixtures("working_torchvision")  # transformers imports it if it is there
 def test_transformers_dropout_sampling(pictures, tmp_path):
     model = saved(small_detr, tmp_path / "detr", size={"height": 64, "width": 64})
     detector = make_detector(model, KNOWN, Settings(min_score=0.0, passes=3))
@@ -303,6 +323,7 @@ def test_transformers_dropout_sampling(pictures, tmp_path):
         make_detector(model, KNOWN, Settings(passes=3))(pictures[:1])
 
 
+@pytest.mark.usefixtures("working_torchvision")  # transformers imports it if it is there
 def test_bad_transformers_models_are_named(tmp_path):
     pytest.importorskip("transformers")
     (tmp_path / "empty").mkdir()
@@ -322,7 +343,7 @@ def test_classes_are_matched_by_name():
 
 
 def test_bad_models_and_folders_are_named(tmp_path, pictures):
-    with pytest.raises(OpenSetError, match="write it like 'torchvision:.*Did you mean 'torchvision'"):
+    with pytest.raises(OpenSetError, match=r"write it like 'torchvision:.*Did you mean 'torchvision'"):
         make_detector("torchvison:x", KNOWN, Settings())
     with pytest.raises(OpenSetError, match="'passes' must be 1 or more"):
         make_detector("yolo:x.npz", KNOWN, Settings(passes=0))
@@ -331,13 +352,11 @@ def test_bad_models_and_folders_are_named(tmp_path, pictures):
     with pytest.raises(OpenSetError, match="There is no folder"):
         predict(lambda images: [], KNOWN, tmp_path / "none", tmp_path / "out.json")
     pictures[0].save(tmp_path / "one.png")
-    with pytest.raises(OpenSetError, match="1 images of .* are not in .*, for example id 0"):
+    with pytest.raises(OpenSetError, match=r"1 images of .* are not in .*, for example id 0"):
         predict(lambda images: [], KNOWN, tmp_path, tmp_path / "out.json", gt=make_truth([]))
 
 
 def test_images_of_a_folder_are_called_by_name_and_those_of_a_file_by_id(tmp_path, pictures):
-    from openset.detection.predict import Found
-
     for i, picture in enumerate(pictures):
         picture.save(tmp_path / f"{i}.png")
 

@@ -70,7 +70,7 @@ def test_names_from_a_file_or_a_list(tmp_path):
 
 
 def test_impossible_splits_are_refused(truth):
-    with pytest.raises(OpenSetError, match="has no class 'cta'. Did you mean 'cat'"):
+    with pytest.raises(OpenSetError, match=r"has no class 'cta'\. Did you mean 'cat'"):
         split_classes(truth, ["cta"])
     with pytest.raises(OpenSetError, match="hide at least one"):
         split_classes(truth, ["cat", "elk", "cow"])

@@ -9,8 +9,8 @@ from test_matching import iou_by_hand
 pytest.importorskip("PIL.Image")
 torch = pytest.importorskip("torch")
 
-from openset.detection.scenes import KNOWN, SIZE, UNKNOWN, coco_scenes, draw_scenes, labels, pixels
-from openset.detection.yolo import ANCHORS, SmallYolo, assign, decode, detect, loss, pair_iou, suppress, train
+from openset.detection.scenes import KNOWN, SIZE, UNKNOWN, coco_scenes, draw_scenes, labels, pixels  # noqa: E402
+from openset.detection.yolo import ANCHORS, SmallYolo, assign, decode, detect, loss, pair_iou, suppress, train  # noqa: E402
 
 
 def test_scenes_repeat_and_keep_to_their_shapes():
@@ -82,7 +82,7 @@ def test_loss_by_hand():
     value = loss(raw, assign([box], [np.array([1])]))
     # objectness: .5 log 2 in each of 287 other places, 5 log 2 for the one that fits perfectly (IoU 1);
     # place and size are exact; four classes at log 2 each
-    assert float(value) == pytest.approx((0.5 * 287 + 5 + 4) * math.log(2), rel=1e-6)
+    assert float(value.detach()) == pytest.approx((0.5 * 287 + 5 + 4) * math.log(2), rel=1e-6)
     value.backward()
     gradient = raw.grad[0, 3, 5, 0]
     assert gradient.tolist() == pytest.approx([0, 0, 0, 0, -2.5, 0.5, -0.5, 0.5, 0.5])
@@ -92,7 +92,7 @@ def test_loss_by_hand():
 def test_iou_and_suppression():
     boxes = torch.tensor([[0.0, 0, 10, 10], [1, 0, 10, 10], [2, 0, 10, 10], [0, 0, 10, 10]])
     assert float(pair_iou(boxes[0], boxes[1])) == pytest.approx(iou_by_hand([0, 0, 10, 10], [1, 0, 10, 10]))
-    # the second falls to the first; the third overlaps the second more than the bar but the first less; other class stays
+    # the second falls to the first; the third overlaps the first less than the bar; the fourth has another class
     assert suppress(boxes, torch.tensor([0, 0, 0, 1]), 0.7).tolist() == [0, 2, 3]
 
 
@@ -122,7 +122,7 @@ def test_same_seed_same_detector():
 def test_dropout_sampling_averages_passes():
     torch.manual_seed(0)
     model = SmallYolo(2, dropout=0.5)
-    images = np.random.default_rng(0).random((1, 3, SIZE, SIZE), dtype=np.float32)
+    images = np.random.default_rng(0).integers(0, 256, (1, 3, SIZE, SIZE), dtype=np.uint8)
 
     def scores(passes):
         torch.manual_seed(1)

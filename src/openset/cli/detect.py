@@ -398,8 +398,8 @@ def demo(
         verdict(done.result),
         *([f"Look at {done.gallery.sheet}: the unknown shapes it is surest about."] if done.gallery else []),
         *(f"Wrote {file}" for file in done.figures),
-        f"Everything is in {out}; try: openset detect evaluate --known-gt {out / 'known.json'} "
-        f"--known-dt {out / 'known_dt.json'} --wild-gt {out / 'wild.json'} --wild-dt {out / 'wild_dt.json'} --variant all",
+        f"Everything is in {out}. Try: openset detect evaluate --known-gt {out}/known.json "
+        f"--known-dt {out}/known_dt.json --wild-gt {out}/wild.json --wild-dt {out}/wild_dt.json --variant all",
     )
 
 
@@ -423,7 +423,8 @@ def predict(
 ) -> None:
     """Run a detector over images and write COCO results, with the background score where the model has one."""
     from openset.detection.coco import read_ground_truth
-    from openset.detection.predict import Settings, make_detector
+    from openset.detection.detectors import Settings
+    from openset.detection.predict import make_detector
     from openset.detection.predict import predict as run
 
     known = read_ground_truth(known_gt)

@@ -209,7 +209,7 @@ def _class_names(labels: Path) -> list[str]:
 
 def _names_in_yaml(file: Path) -> list[str]:
     try:
-        import yaml  # type: ignore[import-untyped]
+        import yaml
     except ImportError as error:
         raise OpenSetError(f"Reading {file} needs PyYAML; or put the class names into classes.txt.") from error
     try:

@@ -5,56 +5,20 @@ name where the model has names, else in file order. Results go through files, so
 by the same code.
 """
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any
 
 import numpy as np
 
-from openset.detection.coco import Floats, GroundTruth, Ints, read_ground_truth
+from openset.detection.coco import GroundTruth, read_ground_truth
+from openset.detection.detectors import Detector, Found, Settings
 from openset.detection.gallery import find_inside, open_picture
-from openset.detection.names import plain
 from openset.errors import OpenSetError, did_you_mean
-from openset.files import existing, write_json
+from openset.files import write_json
 
-if TYPE_CHECKING:
-    from PIL.Image import Image
-
+_MODELS = "'torchvision:fasterrcnn_resnet50_fpn', 'transformers:FOLDER' or 'yolo:FILE'"
 _ENDINGS = {".jpg", ".jpeg", ".png", ".bmp", ".webp", ".tif", ".tiff"}
-
-
-@dataclass(frozen=True, eq=False)
-class Found:
-    """Detections on one picture."""
-
-    boxes: Floats
-    """x, y, width, height in pixels of the picture."""
-    labels: Ints
-    """Position of the class in the known ground truth; -1 for a class of the model that is not known there."""
-    scores: Floats
-    background: Floats | None = None
-    """Probability of "no object", where the model has a class for that."""
-
-
-class Detector(Protocol):
-    """Pictures in, detections out."""
-
-    def __call__(self, pictures: "Sequence[Image]") -> list[Found]:
-        """Detections on each picture."""
-        ...
-
-
-@dataclass(frozen=True)
-class Settings:
-    """What all adapters understand."""
-
-    weights: str | None = None
-    """A file, or for torchvision the name of published weights."""
-    min_score: float = 0.05
-    passes: int = 1
-    """More than one: dropout sampling, the mean of that many passes with dropout switched on."""
-    device: str = "cpu"
 
 
 def make_detector(model: str, known: GroundTruth, settings: Settings) -> Detector:
@@ -65,11 +29,10 @@ def make_detector(model: str, known: GroundTruth, settings: Settings) -> Detecto
         "transformers": _transformers,
         "yolo": _yolo,
     }
-    if family not in makers or not name:
-        raise OpenSetError(
-            f"Cannot read the model {model!r}: write it like 'torchvision:fasterrcnn_resnet50_fpn', 'transformers:FOLDER' "
-            f"or 'yolo:detector.npz'. {did_you_mean(family, makers) if family not in makers else ''}".strip()
-        )
+    if family not in makers:
+        raise OpenSetError(f"Cannot read the model {model!r}: write it like {_MODELS}. {did_you_mean(family, makers)}")
+    if not name:
+        raise OpenSetError(f"The model {model!r} has no name: write it like {_MODELS}.")
     if settings.passes < 1:
         raise OpenSetError(f"predict: 'passes' must be 1 or more, got {settings.passes}.")
     try:
@@ -95,18 +58,6 @@ def _yolo(name: str, known: GroundTruth, settings: Settings) -> Detector:
     from openset.detection.predict_yolo import yolo_detector
 
     return yolo_detector(name, known, settings)
-
-
-def match_classes(model_names: Sequence[str], known: GroundTruth) -> Ints:
-    """For each class of the model its position among the known classes, or -1."""
-    place = {plain(name): i for i, name in enumerate(known.class_names)}
-    matched = np.array([place.get(plain(name), -1) for name in model_names], dtype=np.int64)
-    if (matched < 0).all():
-        raise OpenSetError(
-            f"The model's classes ({', '.join(model_names[:5])}, ...) have none in common with {known.source} "
-            f"({', '.join(known.class_names[:5])}, ...)."
-        )
-    return matched
 
 
 # ---- running -------------------------------------------------------------------------------------------------------
@@ -169,26 +120,3 @@ def _rows(name: Any, found: Found, known: GroundTruth) -> Iterator[dict[str, Any
         if found.background is not None:
             row["background_score"] = round(float(found.background[i]), 6)
         yield row
-
-
-def read_weights(path: str) -> dict[str, Any]:
-    """Tensors by name from a .safetensors file or a PyTorch checkpoint, without running code from it."""
-    import torch
-
-    file = existing(path)
-    try:
-        if file.suffix == ".safetensors":
-            from safetensors.torch import load_file
-
-            return dict(load_file(file))
-        content = torch.load(file, map_location="cpu", weights_only=True)
-    except ImportError:
-        raise
-    except Exception as error:  # each format fails in its own way
-        raise OpenSetError(f"{file} does not hold plain weights, or it is damaged: save a state_dict.") from error
-    for key in ("model", "state_dict"):
-        if isinstance(content, dict) and isinstance(content.get(key), dict):
-            content = content[key]
-    if not isinstance(content, dict) or not all(isinstance(value, torch.Tensor) for value in content.values()):
-        raise OpenSetError(f"{file} does not hold plain weights: save a state_dict.")
-    return content

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 from torch import Tensor, nn
-from torch.nn import functional as F
+from torch.nn import functional
 
 from openset.detection.coco import GroundTruth, Ints
-from openset.detection.predict import Detector, Found, Settings, match_classes, read_weights
+from openset.detection.detectors import Detector, Found, Settings, match_classes, read_weights
 from openset.errors import OpenSetError, did_you_mean
 
 if TYPE_CHECKING:
@@ -90,8 +90,8 @@ def _keep_background(heads: Any) -> list[Tensor]:
         def after_rcnn(logits: Tensor, regression: Tensor, proposals: list[Tensor], shapes: list[Any]) -> Any:
             boxes, scores, labels = original(logits, regression, proposals, shapes)
             sizes = [len(one) for one in proposals]
-            tables = logits.softmax(-1).split(sizes)
-            places = heads.box_coder.decode(regression, proposals).split(sizes)
+            tables = torch.split(logits.softmax(-1), sizes)
+            places = torch.split(heads.box_coder.decode(regression, proposals), sizes)
             for i, table in enumerate(tables):
                 kept.append(_background(table, places[i], boxes[i], scores[i], labels[i]))
             return boxes, scores, labels
@@ -135,8 +135,8 @@ class _SampledHead(nn.Module):
         probability: Tensor | None = None
         correction: Tensor | None = None
         for _ in range(self.passes):
-            hidden = F.dropout(F.relu(self.fc6(flat)), self.p)
-            hidden = F.dropout(F.relu(self.fc7(hidden)), self.p)
+            hidden = functional.dropout(functional.relu(self.fc6(flat)), self.p)
+            hidden = functional.dropout(functional.relu(self.fc7(hidden)), self.p)
             logits, regression = self.predictor(hidden)
             share = logits.softmax(-1) / self.passes
             probability = share if probability is None else probability + share

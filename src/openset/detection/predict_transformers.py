@@ -14,7 +14,7 @@ import torch
 from torch import Tensor, nn
 
 from openset.detection.coco import GroundTruth, Ints
-from openset.detection.predict import Detector, Found, Settings, match_classes
+from openset.detection.detectors import Detector, Found, Settings, match_classes
 from openset.errors import OpenSetError
 
 if TYPE_CHECKING:
@@ -120,7 +120,7 @@ def _one(
 
 
 def _scores(model: nn.Module, pixels: Tensor, n_labels: int) -> tuple[Tensor, Tensor]:
-    """Probabilities (queries x classes, with "no object" last if the model has it) and boxes as shares of the picture."""
+    """Probabilities (queries x classes, "no object" last if the model has it), and boxes as shares of the picture."""
     output = model(pixel_values=pixels[None])
     logits = output.logits[0]
     return (logits.softmax(-1) if logits.shape[-1] == n_labels + 1 else logits.sigmoid()), output.pred_boxes[0]

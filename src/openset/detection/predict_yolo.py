@@ -7,7 +7,7 @@ import numpy as np
 import torch
 
 from openset.detection.coco import GroundTruth
-from openset.detection.predict import Detector, Found, Settings
+from openset.detection.detectors import Detector, Found, Settings
 from openset.detection.scenes import SIZE
 from openset.detection.yolo import SmallYolo, detect
 from openset.errors import OpenSetError
@@ -28,9 +28,7 @@ def yolo_detector(path: str, known: GroundTruth, settings: Settings) -> Detector
         ) from error
 
     def run(pictures: "Sequence[Image]") -> list[Found]:
-        small = [
-            np.asarray(picture.resize((SIZE, SIZE)), dtype=np.float32).transpose(2, 0, 1) / 255 for picture in pictures
-        ]
+        small = [np.asarray(picture.resize((SIZE, SIZE))).transpose(2, 0, 1) for picture in pictures]
         found = detect(model, np.stack(small), min_score=settings.min_score, passes=settings.passes)
         return [
             Found(boxes * np.tile(np.array(picture.size) / SIZE, 2), labels, scores)

@@ -9,6 +9,7 @@ from math import cos, pi, sin
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from openset.detection.coco import Floats, Ints
 
@@ -104,9 +105,9 @@ def draw_scenes(n: int, shapes: Sequence[str], *, seed: int) -> list[Scene]:
     return [draw_scene(random, shapes) for _ in range(n)]
 
 
-def pixels(scenes: Sequence[Scene]) -> Floats:
-    """Pictures as one array: scenes, channels, rows, columns, from 0 to 1."""
-    return np.stack([np.asarray(scene.picture, dtype=np.float32).transpose(2, 0, 1) / 255 for scene in scenes])
+def pixels(scenes: Sequence[Scene]) -> NDArray[np.uint8]:
+    """Pictures as one array of bytes: scenes, channels, rows, columns."""
+    return np.stack([np.asarray(scene.picture).transpose(2, 0, 1) for scene in scenes])
 
 
 def labels(scenes: Sequence[Scene], shapes: Sequence[str]) -> list[Ints]:
@@ -116,7 +117,8 @@ def labels(scenes: Sequence[Scene], shapes: Sequence[str]) -> list[Ints]:
 
 def coco_scenes(scenes: Sequence[Scene], shapes: Sequence[str], *, prefix: str, first_id: int) -> dict[str, Any]:
     """Scenes as COCO ground truth; pictures are named by their kind and number."""
-    images, annotations = [], []
+    images: list[dict[str, Any]] = []
+    annotations: list[dict[str, Any]] = []
     for i, scene in enumerate(scenes, first_id):
         images.append({"id": i, "file_name": f"{prefix}-{i:05d}.png", "width": SIZE, "height": SIZE})
         for name, box in zip(scene.names, scene.boxes.round(2).tolist(), strict=True):

@@ -10,8 +10,9 @@ from itertools import pairwise
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
-from torch.nn import functional as F
+from torch.nn import functional
 
 from openset.detection.coco import Floats, Ints
 
@@ -91,13 +92,13 @@ def loss(raw: Tensor, targets: Targets) -> Tensor:
     wanted[targets.place] = overlap
     weight = torch.full_like(wanted, 0.5)
     weight[targets.place] = 5.0
-    objectness = (weight * F.binary_cross_entropy_with_logits(raw[..., 4], wanted, reduction="none")).sum()
+    objectness = (weight * functional.binary_cross_entropy_with_logits(raw[..., 4], wanted, reduction="none")).sum()
     anchors = torch.tensor(ANCHORS)[targets.place[3]]
     centre = (targets.box[:, :2] + targets.box[:, 2:] / 2) / STRIDE
-    place = F.mse_loss(mine[:, :2].sigmoid(), centre - centre.floor(), reduction="sum")
-    size = F.mse_loss(mine[:, 2:4], (targets.box[:, 2:] / anchors).clamp(min=1e-3).log(), reduction="sum")
-    one_hot = F.one_hot(targets.label, raw.shape[-1] - 5).float()
-    classes = F.binary_cross_entropy_with_logits(mine[:, 5:], one_hot, reduction="sum")
+    place = functional.mse_loss(mine[:, :2].sigmoid(), centre - centre.floor(), reduction="sum")
+    size = functional.mse_loss(mine[:, 2:4], (targets.box[:, 2:] / anchors).clamp(min=1e-3).log(), reduction="sum")
+    one_hot = functional.one_hot(targets.label, raw.shape[-1] - 5).float()
+    classes = functional.binary_cross_entropy_with_logits(mine[:, 5:], one_hot, reduction="sum")
     return (objectness + 5 * (place + size) + classes) / n
 
 
@@ -110,7 +111,7 @@ def pair_iou(a: Tensor, b: Tensor) -> Tensor:
 
 
 def train(
-    pictures: Floats,
+    pictures: NDArray[np.uint8],
     boxes: Sequence[Floats],
     classes: Sequence[Ints],
     n_classes: int,
@@ -130,9 +131,9 @@ def train(
     model.train()
     for step in range(steps):
         rows = random.integers(len(pictures), size=batch)
-        value = loss(model(images[rows]), assign([boxes[i] for i in rows], [classes[i] for i in rows]))
+        value = loss(model(images[rows] / 255), assign([boxes[i] for i in rows], [classes[i] for i in rows]))
         optimiser.zero_grad()
-        value.backward()
+        torch.autograd.backward(value)
         optimiser.step()
         schedule.step()
         if report is not None:
@@ -142,7 +143,13 @@ def train(
 
 @torch.no_grad()
 def detect(
-    model: SmallYolo, pictures: Floats, *, min_score: float = 0.01, nms: float = 0.45, passes: int = 1, batch: int = 64
+    model: SmallYolo,
+    pictures: NDArray[np.uint8],
+    *,
+    min_score: float = 0.01,
+    nms: float = 0.45,
+    passes: int = 1,
+    batch: int = 64,
 ) -> list[tuple[Floats, Ints, Floats]]:
     """Boxes, classes and scores of every picture; with several `passes`, dropout is on and they are averaged."""
     model.eval()
@@ -150,7 +157,7 @@ def detect(
         model.dropout.train()
     out = []
     for start in range(0, len(pictures), batch):
-        images = torch.from_numpy(pictures[start : start + batch])
+        images = torch.from_numpy(pictures[start : start + batch]) / 255
         samples = [decode(model(images)) for _ in range(passes)]
         box, objectness, probability = (torch.stack(part).mean(dim=0) for part in zip(*samples, strict=True))
         score = objectness[..., None] * probability
