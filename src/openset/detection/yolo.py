@@ -4,7 +4,8 @@ It exists for the demo and as the paper's objectness family in a form one can re
 each anchor, a box, whether there is an object, and for every class whether it is that. Score = objectness x class.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -53,6 +54,17 @@ def decode(raw: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     x = (raw[..., 0].sigmoid() + column) * STRIDE - size[..., 0] / 2
     y = (raw[..., 1].sigmoid() + row) * STRIDE - size[..., 1] / 2
     return torch.cat([x[..., None], y[..., None], size], dim=-1), raw[..., 4].sigmoid(), raw[..., 5:].sigmoid()
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """This network is so small that several threads mostly wait for one another, above all on a busy machine."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,6 +122,7 @@ def pair_iou(a: Tensor, b: Tensor) -> Tensor:
     return both / (a[..., 2:].prod(dim=-1) + b[..., 2:].prod(dim=-1) - both).clamp(min=1e-9)
 
 
+@one_thread()
 def train(
     pictures: NDArray[np.uint8],
     boxes: Sequence[Floats],
@@ -141,6 +154,7 @@ def train(
     return model.eval()
 
 
+@one_thread()
 @torch.no_grad()
 def detect(
     model: SmallYolo,
