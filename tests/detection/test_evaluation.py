@@ -9,11 +9,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from detection_sets import data_file, make_found, make_truth, pencil_case, random_set, random_wild
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from test_matching import coco_objects, iou_by_hand, match_slowly
 
-from openset.detection import evaluate_open_set
+from openset.detection import Detections, evaluate_open_set
 from openset.detection.matching import match
 from openset.detection.names import similar_classes
 from openset.detection.ranking import at_recall, average_precision, needed, precision_table, rank
@@ -329,6 +329,15 @@ def test_101_points_equal_pycocotools(seed):
         assert ours == pytest.approx(precision[:, precision[0] > -1].mean(), abs=1e-12)
 
 
+def test_a_perfect_detector_has_average_precision_1():
+    truth, _ = random_set(0, soft=0.0)
+    score = np.linspace(0.1, 0.9, len(truth.image))
+    found = Detections("found", truth.image, truth.category, truth.box, score)
+    wild = make_truth([], n_images=3, classes=("elk",))
+    result = evaluate_open_set(truth, found, wild, make_found([]), recalls=[1.0], rule="coco", bootstrap=0)
+    assert set(result.mean_average_precision.known.values()) == {1.0}
+
+
 # ---- real data -----------------------------------------------------------------------------------------------------
 
 
@@ -414,6 +423,8 @@ def test_properties(seed, factor):
 
 @settings(max_examples=200, deadline=None)
 @given(n=st.integers(1, 10_000), recall=st.floats(0.001, 1))
+@example(n=100, recall=0.07)  # .07 x 100 is a little more than 7 in floating point
+@example(n=3, recall=1 / 3)
 def test_needed_is_the_smallest_count(n, recall):
     k = int(needed(np.array([n]), recall)[0])
     assert k / n >= recall

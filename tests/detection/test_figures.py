@@ -22,8 +22,8 @@ def result():
 
 def test_curve(result):
     [line] = wilderness_curve(result.wilderness).axes[0].lines
-    assert line.get_xdata() == [0, 0.5, 1.0]
-    assert line.get_ydata() == [0, 0.5, 0.75]
+    assert list(line.get_xdata()) == [0, 0.5, 1.0]
+    assert list(line.get_ydata()) == [0, 0.5, 0.75]
 
 
 def test_bars(result):

@@ -69,8 +69,10 @@ def _print(*things: Any) -> None:
 
     console = Console(width=None if Console().is_terminal else 160, highlight=False)
     for thing in things:
-        console.print(thing, markup=False) if isinstance(thing, str) else console.print(thing)
-        if not isinstance(thing, str):
+        if isinstance(thing, str):
+            console.print(thing, markup=False, soft_wrap=True)
+        else:
+            console.print(thing)
             console.print()
 
 
@@ -359,7 +361,7 @@ def gallery(
     wild_dt: Annotated[Path, typer.Option(help="COCO results; those on other than wild images are passed over.")],
     images: Annotated[Path, typer.Option(help="Folder with the wild images.")],
     out: Annotated[Path, typer.Option(help="Folder for the pictures.")],
-    n: Annotated[int, typer.Option(help="How many to draw.")] = 16,
+    n: Annotated[int, typer.Option("--n", "-n", help="How many to draw.")] = 16,
     thresholds: Annotated[Path | None, typer.Option(help="Draw only what these frozen thresholds accept.")] = None,
 ) -> None:
     """Draw the worst false detections on wild images: red is what the detector claims, green what is really there."""

@@ -71,8 +71,8 @@ class OperatingPoint:
 def needed(n_objects: NDArray[Any], recall: float) -> Ints:
     """The smallest count k with k / n_objects >= recall, exactly as a division would decide; 0 objects need infinity.
 
-    >>> needed(np.array([10, 3, 7]), 0.7)  # 0.7 * 10 is 7.000000000000001 in floating point, but 7 / 10 >= 0.7
-    array([7, 3, 5])
+    >>> needed(np.array([100, 10, 0]), 0.07)[:2]  # 0.07 * 100 is 7.000000000000001 in floating point, 7 / 100 is 0.07
+    array([7, 1])
     """
     n = np.maximum(n_objects, 1)
     k = np.ceil(recall * n)
