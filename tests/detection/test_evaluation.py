@@ -551,6 +551,16 @@ def test_few_wild_images_give_one_level_and_a_note():
     assert any("only 2 wild images" in note for note in result.notes)
 
 
+def test_results_say_where_they_come_from():
+    first, again, other = (
+        evaluate_open_set(*case, recalls=[0.5], bootstrap=0, seed=7).meta
+        for case in (pencil_case(), pencil_case(), (*pencil_case()[:3], pencil_case()[3].select(np.arange(4))))
+    )
+    assert first == again
+    assert first["fingerprint"] != other["fingerprint"]
+    assert (first["seed"], first["rule"], first["files"][2]) == (7, "voc", "wild")
+
+
 def test_json_has_the_documented_keys_and_no_nan():
     content = evaluate_open_set(*pencil_case(), recalls=[0.5], bootstrap=20).to_json()
     text = json.dumps(content, allow_nan=False)

@@ -1,5 +1,6 @@
 """`evaluate_open_set`: everything the open world does to a detector, from its results on known and wild images."""
 
+import platform
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
@@ -16,6 +17,7 @@ from openset.detection.ranking import Ranked, at_recall, average_precision, prec
 from openset.detection.sets import Levels, OpenSetData, load, wilderness_levels
 from openset.detection.wilderness import VARIANTS, Wilderness, count_open, summarise
 from openset.errors import OpenSetError, check_choice, check_share
+from openset.files import fingerprint
 
 RECALLS = (0.1, 0.3, 0.5)
 """The recalls of the paper's Table 2."""
@@ -51,6 +53,8 @@ class OpenSetEvaluation:
     n_wild: int
     n_detections: tuple[int, int]
     notes: tuple[str, ...]
+    meta: dict[str, Any]
+    """What it takes to get these figures again: settings, versions, files and a fingerprint of their content."""
 
     def to_json(self) -> dict[str, Any]:
         """Plain numbers, lists and names."""
@@ -59,6 +63,7 @@ class OpenSetEvaluation:
             "images": {"known": self.n_known, "wild": self.n_wild},
             "detections": {"known": self.n_detections[0], "wild": self.n_detections[1]},
             "notes": list(self.notes),
+            "meta": self.meta,
             "map": asdict(self.mean_average_precision),
             "wilderness": [asdict(row) for row in self.wilderness],
             "errors": {"kinds": list(KINDS), "at": [asdict(row) for row in self.errors]},
@@ -180,7 +185,26 @@ def evaluate_data(
         n_wild=data.wild.n_images,
         n_detections=(len(data.known_found), len(data.wild_found)),
         notes=(*data.notes, *([levels.note] if levels.note else [])),
+        meta={"rule": rule, "iou": iou, "bootstrap": bootstrap, "seed": seed, **_origin(data)},
     )
+
+
+def _origin(data: OpenSetData) -> dict[str, Any]:
+    """Versions, files, and a fingerprint that changes when anything that is measured changes."""
+    from openset import __version__
+
+    parts = (data.known, data.known_found, data.wild, data.wild_found)
+    arrays = [
+        getattr(part, name, None) for part in parts for name in ("image", "category", "box", "score", "ignore", "crowd")
+    ]
+    return {
+        "openset": __version__,
+        "numpy": np.__version__,
+        "python": platform.python_version(),
+        "machine": f"{platform.system()} {platform.machine()}",
+        "files": [part.source for part in parts],
+        "fingerprint": fingerprint(arrays),
+    }
 
 
 def matched(data: OpenSetData, *, rule: str = "voc", iou: float = 0.5) -> tuple[Matches, Ranked]:
