@@ -1,0 +1,66 @@
+"""Two detectors on the same images: differences with intervals, from the same draws of images."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from openset.detection.bootstrap import interval, replicates
+from openset.detection.evaluation import evaluate_data, matched
+from openset.detection.sets import OpenSetData, wilderness_levels
+from openset.errors import OpenSetError
+
+
+@dataclass(frozen=True)
+class Difference:
+    """One figure of two detectors; `difference` is the second minus the first."""
+
+    name: str
+    recall: float
+    variant: str
+    first: float
+    second: float
+    difference: float
+    low: float
+    high: float
+
+    @property
+    def clear(self) -> bool:
+        """Whether the 95 % interval leaves out 0."""
+        return self.low > 0 or self.high < 0
+
+
+def compare(
+    first: OpenSetData,
+    second: OpenSetData,
+    *,
+    recalls: Sequence[float],
+    variant: str = "paper",
+    rule: str = "voc",
+    iou: float = 0.5,
+    bootstrap: int = 1000,
+    seed: int = 0,
+) -> tuple[Difference, ...]:
+    """AWI and false positives per 1,000 wild images, detector against detector, paired over images."""
+    for kind in ("known", "wild"):
+        if getattr(first, kind).image_ids != getattr(second, kind).image_ids:
+            raise OpenSetError(f"The two detectors must be measured on the same {kind} images.")
+    if bootstrap < 2:
+        raise OpenSetError(f"compare: 'bootstrap' must be 2 or more, got {bootstrap}.")
+    levels = wilderness_levels(first.known.n_images, first.wild.n_images)
+    results = [
+        evaluate_data(data, recalls=recalls, variant=variant, rule=rule, iou=iou, bootstrap=0)
+        for data in (first, second)
+    ]
+    draws = [
+        replicates(data, matched(data, rule=rule, iou=iou)[1], levels, recalls, variant, n=bootstrap, seed=seed)
+        for data in (first, second)
+    ]
+    rows = []
+    for name in ("awi", "fp_per_1000"):
+        change = getattr(draws[1], name) - getattr(draws[0], name)
+        for j, recall in enumerate(recalls):
+            one, two = (float(getattr(result.wilderness[j], name)) for result in results)
+            low, high = interval(change[:, j]) if np.isfinite(change[:, j]).any() else (np.nan, np.nan)
+            rows.append(Difference(name, recall, variant, one, two, two - one, low, high))
+    return tuple(rows)

@@ -1,0 +1,219 @@
+"""Ground truth and results that come as one small file per image: Pascal VOC XML and YOLO text."""
+
+import math
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, NoReturn
+from xml.etree import ElementTree  # the parser below refuses what makes XML dangerous
+
+from openset.detection.coco import GroundTruth, read_ground_truth
+from openset.errors import OpenSetError
+from openset.files import read_json, reason
+
+_IMAGE_ENDINGS = {".jpg", ".jpeg", ".png", ".bmp", ".webp", ".tif", ".tiff"}
+_NAME_FILES = ("classes.txt", "obj.names")
+
+
+def read_folder(folder: Path) -> GroundTruth:
+    """Ground truth from a folder of VOC XML files or a YOLO data set, whichever it is."""
+    for place in (folder, folder / "Annotations"):
+        files = sorted(place.glob("*.xml"))
+        if files:
+            return _as_truth(folder, *_read_voc(files))
+    for place in (folder, folder / "labels"):
+        if any(file.name not in _NAME_FILES for file in place.glob("*.txt")):
+            return _as_truth(folder, *_read_yolo(place))
+    raise OpenSetError(
+        f"{folder} holds neither VOC .xml files (also looked in Annotations/) nor YOLO .txt files (also in labels/)."
+    )
+
+
+Image = dict[str, Any]
+Table = tuple[list[Image], list[dict[str, Any]], list[str]]
+
+
+def _as_truth(folder: Path, images: list[Image], objects: list[dict[str, Any]], names: list[str]) -> GroundTruth:
+    """Through the same door as COCO files; images called 000012 get the number 12 as id, as COCO conversions do."""
+    numbered = all(image["id"].isdecimal() for image in images)
+    if numbered and len({int(image["id"]) for image in images}) == len(images):
+        for entry, key in [*((image, "id") for image in images), *((one, "image_id") for one in objects)]:
+            entry[key] = int(entry[key])
+    categories = [{"id": i, "name": name} for i, name in enumerate(names)]
+    truth = read_ground_truth({"images": images, "annotations": objects, "categories": categories})
+    return GroundTruth(**{**vars(truth), "source": str(folder)})
+
+
+# ---- Pascal VOC ----------------------------------------------------------------------------------------------------
+
+
+class _NoDoctype(ElementTree.TreeBuilder):
+    """VOC files declare no document type; one that does may define entities that grow without end or read files."""
+
+    def doctype(self, name: str, pubid: str | None, system: str | None) -> NoReturn:
+        raise OpenSetError("it declares a DOCTYPE, which VOC files do not need and which is not safe to read")
+
+
+def _read_voc(files: Iterable[Path]) -> Table:
+    images: list[Image] = []
+    objects: list[dict[str, Any]] = []
+    for file in files:
+        try:
+            root = ElementTree.parse(file, ElementTree.XMLParser(target=_NoDoctype())).getroot()  # noqa: S314
+            width, height = (float(root.findtext(f"size/{side}", "0")) for side in ("width", "height"))
+            images.append(
+                {
+                    "id": file.stem,
+                    "file_name": root.findtext("filename", file.stem),
+                    "width": width,
+                    "height": height,
+                }
+            )
+            for node in root.findall("object"):
+                left, top, right, bottom = (float(node.findtext(f"bndbox/{side}", "nan")) for side in _SIDES)
+                objects.append(
+                    {
+                        "image_id": file.stem,
+                        "category_id": node.findtext("name", "").strip(),
+                        # pixels are counted from 1 and both ends belong to the box
+                        "bbox": [left - 1, top - 1, right - left + 1, bottom - top + 1],
+                        "ignore": int(node.findtext("difficult", "0")),
+                    }
+                )
+        except (ElementTree.ParseError, ValueError) as error:
+            raise OpenSetError(f"{file} is not a readable VOC annotation: {error}.") from error
+        except OSError as error:
+            raise OpenSetError(f"Cannot read {file}: {reason(error)}.") from error
+    names = sorted({one["category_id"] for one in objects})
+    if not names:
+        raise OpenSetError(
+            f"{Path(file).parent}: none of the {len(images)} VOC files has an object, so no class is known."
+        )
+    for one in objects:
+        one["category_id"] = names.index(one["category_id"])
+    return images, objects, names
+
+
+_SIDES = ("xmin", "ymin", "xmax", "ymax")
+
+
+# ---- YOLO ----------------------------------------------------------------------------------------------------------
+
+
+def _read_yolo(labels: Path) -> Table:
+    names = _class_names(labels)
+    files = _image_files(labels)
+    images, objects = [], []
+    for file in files:
+        width, height = _image_size(file)
+        images.append({"id": file.stem, "file_name": file.name, "width": width, "height": height})
+        text = labels / f"{file.stem}.txt"
+        if text.exists():
+            for row, numbers in _rows(text, columns=5):
+                if not 0 <= numbers[0] < len(names):
+                    raise OpenSetError(
+                        f"{text}, line {row}: class {numbers[0]:g}, but there are {len(names)} class names."
+                    )
+                box = _from_centre(numbers[1:5], width, height)
+                objects.append({"image_id": file.stem, "category_id": int(numbers[0]), "bbox": box})
+    return images, objects, names
+
+
+def read_yolo_results(folder: Path, truths: list[GroundTruth], classes: GroundTruth) -> list[dict[str, Any]]:
+    """Detections from a folder of `class x_centre y_centre width height score` files, one per image."""
+    place = folder / "labels" if (folder / "labels").is_dir() else folder
+    sizes: dict[str, tuple[float, float]] = {}
+    for truth in truths:
+        for name, size in zip(truth.file_names, truth.sizes if truth.sizes is not None else (), strict=False):
+            sizes[Path(name).stem] = (float(size[0]), float(size[1]))
+    entries = []
+    for file in sorted(place.glob("*.txt")):
+        if file.name in _NAME_FILES:
+            continue
+        width, height = sizes.get(file.stem, (1.0, 1.0))
+        if not (width > 0 and height > 0):
+            raise OpenSetError(f"{file}: the ground truth does not give the size of this image, which YOLO boxes need.")
+        for row, numbers in _rows(file, columns=6):
+            if not 0 <= numbers[0] < classes.n_classes:
+                raise OpenSetError(
+                    f"{file}, line {row}: class {numbers[0]:g}, but there are {classes.n_classes} classes."
+                )
+            entries.append(
+                {
+                    "image_id": file.stem,
+                    "category_id": classes.class_ids[int(numbers[0])],
+                    "bbox": _from_centre(numbers[1:5], width, height),
+                    "score": numbers[5],
+                }
+            )
+    return entries
+
+
+def _rows(file: Path, columns: int) -> Iterable[tuple[int, list[float]]]:
+    kind = "class x y width height" + (" score" if columns == 6 else "")
+    try:
+        lines = file.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise OpenSetError(f"{file} cannot be read as text.") from error
+    for row, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
+            numbers = [float(word) for word in line.split()]
+        except ValueError:
+            numbers = []
+        if len(numbers) != columns or not all(map(math.isfinite, numbers)) or numbers[0] != int(numbers[0]):
+            raise OpenSetError(f"{file}, line {row}: expected '{kind}' ({columns} numbers), got {line.strip()!r:.60}.")
+        yield row, numbers
+
+
+def _from_centre(box: list[float], width: float, height: float) -> list[float]:
+    x, y, w, h = box
+    return [(x - w / 2) * width, (y - h / 2) * height, w * width, h * height]
+
+
+def _image_files(labels: Path) -> list[Path]:
+    """The images beside the labels: .../labels/val belongs to .../images/val."""
+    parts = ["images" if part == "labels" else part for part in labels.parts]
+    for place in (Path(*parts), labels):
+        files = sorted(file for file in place.glob("*") if file.suffix.lower() in _IMAGE_ENDINGS)
+        if files:
+            return files
+    raise OpenSetError(f"{labels}: YOLO boxes are shares of the image size, but there are no images in {Path(*parts)}.")
+
+
+def _image_size(file: Path) -> tuple[int, int]:
+    try:
+        from PIL import Image as Picture
+    except ImportError as error:
+        raise OpenSetError("Reading YOLO folders needs Pillow: pip install pillow.") from error
+    try:
+        with Picture.open(file) as picture:  # reads the header, not the pixels
+            return picture.size
+    except (OSError, ValueError, Picture.DecompressionBombError) as error:
+        raise OpenSetError(f"{file} is not a readable image.") from error
+
+
+def _class_names(labels: Path) -> list[str]:
+    for place in (labels, *list(labels.parents)[:2]):
+        for name in _NAME_FILES:
+            if (place / name).is_file():
+                lines = (place / name).read_text(encoding="utf-8").splitlines()
+                return [line.strip() for line in lines if line.strip()]
+        if (place / "classes.json").is_file():
+            return [str(name) for name in read_json(place / "classes.json")]
+        for name in ("data.yaml", "data.yml", "dataset.yaml"):
+            if (place / name).is_file():
+                return _names_in_yaml(place / name)
+    raise OpenSetError(f"{labels}: no class names; put them into classes.txt beside the labels, one per line.")
+
+
+def _names_in_yaml(file: Path) -> list[str]:
+    try:
+        import yaml
+    except ImportError as error:
+        raise OpenSetError(f"Reading {file} needs PyYAML; or put the class names into classes.txt.") from error
+    try:
+        names = yaml.safe_load(file.read_text(encoding="utf-8"))["names"]
+        return [str(names[i]) for i in range(len(names))]
+    except (yaml.YAMLError, KeyError, TypeError, UnicodeDecodeError) as error:
+        raise OpenSetError(f"{file} has no readable list 'names'.") from error

@@ -1,0 +1,81 @@
+"""Class names across data sets: which ones mean the same, and which classes look alike."""
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from openset.detection.coco import Bools
+from openset.errors import OpenSetError, did_you_mean
+from openset.files import read_json
+
+_SAME = {
+    "airplane": "aeroplane",
+    "plane": "aeroplane",
+    "motorcycle": "motorbike",
+    "couch": "sofa",
+    "tv": "tvmonitor",
+    "television": "tvmonitor",
+    "bike": "bicycle",
+}
+"""A class's names in other data sets, and its name in Pascal VOC."""
+
+_SIMILAR = (
+    # Pascal VOC, as the error diagnosis of Hoiem et al. groups them
+    "bird cat cow dog horse person sheep",
+    "aeroplane boat bus car train bicycle motorbike",
+    "bicycle motorbike",
+    "chair diningtable sofa",
+    "aeroplane bird",
+    # COCO adds these classes to the same families and has families of its own
+    "bird cat dog horse sheep cow elephant bear zebra giraffe person",
+    "bicycle car motorbike aeroplane bus train truck boat",
+    "chair sofa bed diningtable toilet bench",
+    "tvmonitor laptop mouse remote keyboard cellphone",
+    "microwave oven toaster sink refrigerator",
+    "bottle wineglass cup fork knife spoon bowl vase",
+    "banana apple sandwich orange broccoli carrot hotdog pizza donut cake",
+    "backpack umbrella handbag tie suitcase",
+    "frisbee skis snowboard sportsball kite baseballbat baseballglove skateboard surfboard tennisracket",
+    "trafficlight firehydrant stopsign parkingmeter",
+)
+
+
+def plain(name: str) -> str:
+    """A name without case, blanks and punctuation, and with data sets' differing words made one.
+
+    >>> plain("TV"), plain("tvmonitor"), plain("Potted_Plant"), plain("dining table")
+    ('tvmonitor', 'tvmonitor', 'pottedplant', 'diningtable')
+    """
+    word = "".join(letter for letter in name.casefold() if letter.isalnum())
+    return _SAME.get(word, word)
+
+
+def is_unknown(name: str) -> bool:
+    """Whether a class is the detector's own word for things it does not know."""
+    return plain(name) in {"unknown", "unknowns", "unknownobject"}
+
+
+def similar_classes(names: Sequence[str], groups: Iterable[Iterable[str]] | None = None) -> Bools:
+    """A table that says which classes look alike; `groups` of names, or the ones for VOC and COCO."""
+    chosen = [group.split() for group in _SIMILAR] if groups is None else [list(group) for group in groups]
+    place = {plain(name): i for i, name in enumerate(names)}
+    table = np.zeros((len(names), len(names)), dtype=bool)
+    for group in chosen:
+        members = [place[plain(name)] for name in group if plain(name) in place]
+        table[np.ix_(members, members)] = True
+    np.fill_diagonal(table, False)
+    return table
+
+
+def read_similar(path: str | Path, names: Sequence[str]) -> list[list[str]]:
+    """Groups of classes that look alike, from a JSON file: a list of lists of names."""
+    groups = read_json(path)
+    if not isinstance(groups, list) or not all(
+        isinstance(group, list) and all(isinstance(name, str) for name in group) for group in groups
+    ):
+        raise OpenSetError(f'{path} must be a list of lists of class names, such as [["cat", "dog"], ["car", "bus"]].')
+    for name in (name for group in groups for name in group):
+        if plain(name) not in {plain(known) for known in names}:
+            raise OpenSetError(f"{path}: there is no known class {name!r}. {did_you_mean(name, names)}")
+    return groups

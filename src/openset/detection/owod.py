@@ -1,0 +1,73 @@
+"""Figures of open-world object detection (OWOD), under their own names: its "WI" is not the Wilderness Impact.
+
+OWOD takes, per class, the detection at which the recall is nearest to .8, counts up to there the detections that
+overlap an annotated unknown by more than .5, and divides by all detections up to there, on all images.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from openset.detection.coco import Bools, Detections, GroundTruth
+from openset.detection.matching import Matches, overlaps
+from openset.detection.sets import OpenSetData
+
+
+@dataclass(frozen=True)
+class Owod:
+    """OWOD's figures over all known and wild images."""
+
+    wi: float | None
+    """Detections on annotated unknowns per detection, at the recall nearest to `recall`; None without detections."""
+    recall: float
+    a_ose: int
+    """Absolute open-set error: detections of a known class on an annotated unknown, at any score."""
+    u_recall: float | None
+    """Share of annotated unknowns that the detector calls "unknown"; None if it has no such class or none is there."""
+    n_unknown: int
+    """Annotated unknowns."""
+
+
+def owod(data: OpenSetData, matches: Matches, *, recall: float = 0.8) -> Owod:
+    """OWOD's WI, A-OSE and U-Recall (IoU above .5 throughout)."""
+    on_unknown = np.concatenate(
+        [
+            _touches(data.unknown_on_known, data.known_found),
+            _touches(data.wild, data.wild_found),
+        ]
+    )
+    category = np.concatenate([data.known_found.category, data.wild_found.category])
+    score = np.concatenate([data.known_found.score, data.wild_found.score])
+    n_wild = len(data.wild_found)
+    correct = np.concatenate([matches.correct, np.zeros(n_wild, dtype=bool)])
+    counts = np.concatenate([~matches.ignored, np.ones(n_wild, dtype=bool)])
+    n_open = n_all = 0
+    for c, n_objects in enumerate(data.known.n_objects):
+        rows = np.flatnonzero(category == c)
+        if not n_objects or not len(rows):
+            continue
+        rows = rows[np.argsort(-score[rows], kind="stable")]
+        place = int(np.argmin(np.abs(np.cumsum(correct[rows]) / n_objects - recall)))
+        n_open += int(on_unknown[rows[: place + 1]].sum())
+        n_all += int(counts[rows[: place + 1]].sum())
+    found, n_unknown = 0, 0
+    for truth, refused in ((data.unknown_on_known, data.refused_known), (data.wild, data.refused_wild)):
+        objects = np.flatnonzero(truth.counted)
+        n_unknown += len(objects)
+        pairs = overlaps(truth, refused)
+        found += len(np.intersect1d(pairs.object[pairs.iou > 0.5], objects))
+    return Owod(
+        wi=n_open / n_all if n_all else None,
+        recall=recall,
+        a_ose=int(on_unknown.sum()),
+        u_recall=found / n_unknown if data.has_unknown_class and n_unknown else None,
+        n_unknown=n_unknown,
+    )
+
+
+def _touches(truth: GroundTruth, found: Detections) -> Bools:
+    """Detections with an IoU above .5 to some object that is not a crowd."""
+    pairs = overlaps(truth, found)
+    hit = np.zeros(len(found), dtype=bool)
+    hit[pairs.detection[(pairs.iou > 0.5) & ~truth.crowd[pairs.object]]] = True
+    return hit

@@ -1,0 +1,176 @@
+"""Reading what a detector found: COCO results, or a folder of YOLO text files, for the images of a ground truth."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+import numpy as np
+
+from openset.detection.coco import Detections, GroundTruth
+from openset.detection.entries import boxes, column, numbers, places, three
+from openset.detection.json_stream import read_chunks
+from openset.errors import OpenSetError
+
+
+@dataclass(frozen=True)
+class Leniency:
+    """What a user allows a results file to contain besides what the ground truth knows."""
+
+    extra_images: bool = False
+    other_classes: bool = False
+
+
+STRICT = Leniency()
+
+
+def read_detections(
+    source: Any,
+    images: GroundTruth,
+    classes: GroundTruth | None = None,
+    *,
+    lenient: Leniency = STRICT,
+) -> Detections:
+    """Read COCO results for the images of one ground truth and the classes of another (default: the same one).
+
+    Rows for other images or classes stop the reading; only when allowed they are left out, and counted in `notes`.
+    An image is named by its id, or, if that is text, by its file name with or without the ending.
+    """
+    if isinstance(source, Detections):
+        return source
+    return _read(source, images_by_name(images), [images], classes or images, lenient)
+
+
+def read_shared_detections(
+    source: Any,
+    known: GroundTruth,
+    wild: GroundTruth,
+    *,
+    lenient: Leniency = STRICT,
+) -> tuple[Detections, Detections]:
+    """One results file for the known and the wild images, whose ids must differ, as two sets of detections."""
+    shared = set(known.image_ids) & set(wild.image_ids)
+    if shared:
+        raise OpenSetError(
+            f"{len(shared)} image ids stand both in {known.source} and in {wild.source} ({three(shared)}), so one "
+            "results file cannot tell them apart: give the detections on known and on wild images as two files."
+        )
+    index = {name: place + known.n_images for name, place in images_by_name(wild).items()}
+    index.update(images_by_name(known))
+    both = _read(source, index, [known, wild], known, lenient)
+    on_wild = both.image >= known.n_images
+    shifted = replace(both, image=both.image - known.n_images)
+    return both.select(np.flatnonzero(~on_wild)), shifted.select(np.flatnonzero(on_wild))
+
+
+def images_by_name(truth: GroundTruth) -> dict[Any, int]:
+    """Position of an image by its id, its file name, or its file name without folder and ending where that is clear."""
+    index: dict[Any, int] = {}
+    stems = [PurePosixPath(name).stem for name in truth.file_names]
+    once = {stem for stem in stems if stem} if len(set(stems)) == len(stems) else set()
+    for place, (name, stem) in enumerate(zip(truth.file_names, stems, strict=True)):
+        if stem in once:
+            index[stem] = index[PurePosixPath(name).name] = place
+        if name:
+            index[name] = place
+    index.update({one: place for place, one in enumerate(truth.image_ids)})  # an id is stronger than a name
+    return index
+
+
+@dataclass
+class _Strangers:
+    """Ids that the ground truth does not have."""
+
+    n_rows: int = 0
+    ids: dict[Any, None] = field(default_factory=dict)
+
+    def add(self, values: list[Any], where: Any) -> None:
+        self.n_rows += int(where.sum())
+        self.ids.update(dict.fromkeys(values[i] for i in np.flatnonzero(where)))
+
+
+def _read(
+    source: Any, index: Mapping[Any, int], truths: list[GroundTruth], classes: GroundTruth, lenient: Leniency
+) -> Detections:
+    name, chunks = _chunks(source, truths, classes)
+    images = " or ".join(truth.source for truth in truths)
+    where = f"{name}, detections"
+    by_class = {one: i for i, one in enumerate(classes.class_ids)}
+    other_images, other_classes = _Strangers(), _Strangers()
+    parts: list[list[Any]] = [
+        [np.zeros(0, np.int64)],
+        [np.zeros(0, np.int64)],
+        [np.zeros((0, 4))],
+        [np.zeros(0)],
+        [],
+    ]
+    first, with_background = 0, 0
+    for entries in chunks:
+        box = boxes(column(entries, "bbox", where, first), where, first)
+        score = numbers(column(entries, "score", where, first), "score", where, first)
+        if (score < 0).any():
+            row = int(np.argmax(score < 0))
+            raise OpenSetError(f"{where} entry {first + row}: score {score[row]:g} is negative; scores are 0 or more.")
+        image_ids = column(entries, "image_id", where, first)
+        class_ids = column(entries, "category_id", where, first)
+        image, category = places(image_ids, index, where, first), places(class_ids, by_class, where, first)
+        other_images.add(image_ids, image < 0)
+        other_classes.add(class_ids, category < 0)
+        background = column(entries, "background_score", where, first, absent=None)
+        with_background += len(entries) - background.count(None)
+        if None not in background:
+            parts[4].append(numbers(background, "background_score", where, first))
+        for part, values in zip(parts, (image, category, box, score), strict=False):
+            part.append(values)
+        first += len(entries)
+    if with_background not in (0, first):
+        raise OpenSetError(f"{name}: only some detections have a background_score; give it to all or to none.")
+    _check(other_images, lenient.extra_images, name, f"images that are not in {images}", "--allow-extra-images")
+    hint = f" (they are not among the {classes.n_classes} classes of {classes.source})"
+    _check(other_classes, lenient.other_classes, name, f"unknown category ids{hint}", "--drop-other-classes")
+    image, category, box, score = (np.concatenate(part) for part in parts[:4])
+    background_score = np.concatenate(parts[4]) if with_background else None
+    found = Detections(name, image, category, box, score, background_score, _notes(score, other_images, other_classes))
+    inside = (image >= 0) & (category >= 0)
+    return found if inside.all() else found.select(np.flatnonzero(inside))
+
+
+def _chunks(source: Any, truths: list[GroundTruth], classes: GroundTruth) -> tuple[str, Iterable[list[Any]]]:
+    """The name of a source and its detections, some at a time."""
+    if isinstance(source, list | tuple):
+        return "results", [list(source)]
+    if not isinstance(source, str | Path):
+        raise OpenSetError(f"Detections are a file, a folder or a list of COCO results, not a {type(source).__name__}.")
+    if Path(source).is_dir():
+        from openset.detection.folders import read_yolo_results
+
+        return str(source), [read_yolo_results(Path(source), truths, classes)]
+    return str(source), _results_only(read_chunks(source), str(source))
+
+
+def _results_only(chunks: Iterable[tuple[str | None, list[Any]]], source: str) -> Iterable[list[Any]]:
+    for key, entries in chunks:
+        if key is not None:
+            raise OpenSetError(
+                f"{source} is an object with '{key}'; detections are a list of {{image_id, category_id, bbox, score}}."
+            )
+        yield entries
+
+
+def _check(strangers: _Strangers, allowed: bool, source: str, what: str, option: str) -> None:
+    if strangers.ids and not allowed:
+        raise OpenSetError(
+            f"{source}: {strangers.n_rows} detections have {what}: {len(strangers.ids)} ids, for example "
+            f"{three(strangers.ids)}. Use the matching files, or leave these rows out with {option}."
+        )
+
+
+def _notes(score: Any, images: _Strangers, classes: _Strangers) -> tuple[str, ...]:
+    notes = []
+    if images.ids:
+        notes.append(f"{images.n_rows} detections on {len(images.ids)} images outside the ground truth were left out")
+    if classes.ids:
+        notes.append(f"{classes.n_rows} detections of {len(classes.ids)} other classes were left out")
+    if (score > 1).any():
+        notes.append(f"{int((score > 1).sum())} scores are above 1, so they are not probabilities; used as they are")
+    return tuple(notes)

@@ -1,0 +1,203 @@
+"""Known and wild images from one annotated data set: hide some classes, and images that show only those are wild."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from openset.detection.coco import Detections, GroundTruth
+from openset.detection.names import plain
+from openset.detection.results import read_detections
+from openset.errors import OpenSetError, did_you_mean
+from openset.files import write_json
+
+
+@dataclass(frozen=True, eq=False)
+class Split:
+    """Ground truth of known images (known classes only) and of wild images (no known object), and what is left out."""
+
+    known: GroundTruth
+    wild: GroundTruth
+    known_rows: Any
+    """Positions of the known images in the original."""
+    wild_rows: Any
+    hidden_on_known: int
+    """Annotations of hidden classes on known images: left out."""
+    n_mixed: int
+    """Images with known and hidden objects."""
+    mixed_dropped: bool
+    n_empty: int
+    """Wild images without any annotation."""
+
+
+def find_classes(truth: GroundTruth, names: Sequence[str]) -> list[int]:
+    """Positions of classes by name; another data set's word for a class will do."""
+    by_plain = {plain(name): i for i, name in enumerate(truth.class_names)}
+    for name in names:
+        if plain(name) not in by_plain:
+            raise OpenSetError(f"{truth.source} has no class {name!r}. {did_you_mean(name, truth.class_names)}")
+    return sorted({by_plain[plain(name)] for name in names})
+
+
+def split_classes(truth: GroundTruth, known: Sequence[str], *, drop_mixed: bool = False) -> Split:
+    """Divide images by whether they show an object of a known class, difficult and crowds included.
+
+    Images with known and hidden objects are known images; their hidden objects are left out, or, with `drop_mixed`,
+    the images are.
+    """
+    chosen = find_classes(truth, known)
+    if len(chosen) == truth.n_classes:
+        raise OpenSetError(f"All {truth.n_classes} classes of {truth.source} would be known: hide at least one.")
+    if not chosen:
+        raise OpenSetError("Name at least one known class.")
+    is_known = np.isin(truth.category, chosen)
+    shows_known = np.zeros(truth.n_images, dtype=bool)
+    shows_known[truth.image[is_known]] = True
+    shows_hidden = np.zeros(truth.n_images, dtype=bool)
+    shows_hidden[truth.image[~is_known]] = True
+    mixed = shows_known & shows_hidden
+    known_images = np.flatnonzero(shows_known & ~mixed if drop_mixed else shows_known)
+    wild_images = np.flatnonzero(~shows_known)
+    for images, kind in ((known_images, "known"), (wild_images, "wild")):
+        if not len(images):
+            raise OpenSetError(
+                f"{truth.source}: no image would be {kind} ({int(shows_known.sum())} of {truth.n_images} images show a "
+                "known class): choose other classes."
+            )
+    hidden = [i for i in range(truth.n_classes) if i not in set(chosen)]
+    return Split(
+        known=_part(truth, known_images, chosen),
+        wild=_part(truth, wild_images, hidden),
+        known_rows=known_images,
+        wild_rows=wild_images,
+        hidden_on_known=int((~is_known & shows_known[truth.image]).sum()),
+        n_mixed=int(mixed.sum()),
+        mixed_dropped=drop_mixed,
+        n_empty=int((~shows_known & ~shows_hidden).sum()),
+    )
+
+
+def _part(truth: GroundTruth, images: Any, classes: list[int]) -> GroundTruth:
+    """Some images with the objects of some classes."""
+    new_image, new_class = np.full(truth.n_images, -1), np.full(truth.n_classes, -1)
+    new_image[images], new_class[classes] = np.arange(len(images)), np.arange(len(classes))
+    part = replace(
+        truth,
+        image_ids=tuple(truth.image_ids[i] for i in images),
+        file_names=tuple(truth.file_names[i] for i in images),
+        class_ids=tuple(truth.class_ids[i] for i in classes),
+        class_names=tuple(truth.class_names[i] for i in classes),
+        image=new_image[truth.image],
+        category=new_class[truth.category],
+        sizes=None if truth.sizes is None else truth.sizes[images],
+    )
+    return part.select(np.flatnonzero((part.image >= 0) & (part.category >= 0)))
+
+
+def read_names(text: str) -> list[str]:
+    """Class names separated by commas, or one per line in a file."""
+    file = Path(text)
+    if "," not in text and file.is_file():
+        text = file.read_text(encoding="utf-8").replace("\n", ",")
+    return [name.strip() for name in text.split(",") if name.strip()]
+
+
+def write_split(parts: Split, truth: GroundTruth, results: Any, out: str | Path) -> list[str]:
+    """Write known.json, wild.json and, for `results`, known_dt.json and wild_dt.json; says what was done."""
+    folder, names = Path(out), ["known.json", "wild.json"]
+    if results is not None:  # read first: a mistake there must not leave half of the output
+        found = read_detections(results, truth)
+        names += ["known_dt.json", "wild_dt.json"]
+    write_json(folder / "known.json", coco_dict(parts.known))
+    write_json(folder / "wild.json", coco_dict(parts.wild))
+    known, wild = parts.known, parts.wild
+    said = []
+    said.append(f"Known: {known.n_images} images, {len(known.image)} objects of {known.n_classes} classes.")
+    said.append(f"Wild: {wild.n_images} images, {len(wild.image)} objects of {wild.n_classes} hidden classes.")
+    if parts.n_empty:
+        said.append(f"{parts.n_empty} of the wild images have no annotation at all.")
+    if parts.mixed_dropped:
+        said.append(f"Left out: {parts.n_mixed} images that show known and hidden objects.")
+    else:
+        said.append(
+            f"Left out: {parts.hidden_on_known} objects of hidden classes on {parts.n_mixed} known images, where "
+            "detections on them count as false."
+        )
+    if results is not None:
+        said += _write_results(parts, truth, found, folder)
+    said.append(f"Wrote {', '.join(str(folder / name) for name in names)}")
+    return said
+
+
+def _write_results(parts: Split, truth: GroundTruth, found: Detections, folder: Path) -> list[str]:
+    known_class = np.isin(np.arange(truth.n_classes), find_classes(truth, parts.known.class_names))
+    said = []
+    keep = known_class[found.category]
+    for name, rows in (("known", parts.known_rows), ("wild", parts.wild_rows)):
+        part = found.select(np.flatnonzero(keep & np.isin(found.image, rows)))
+        write_json(folder / f"{name}_dt.json", coco_results(part, truth, truth))
+        said.append(f"Detections on {name} images: {len(part)}.")
+    said.append(f"Left out: {int((~keep).sum())} detections of hidden classes.")
+    return said
+
+
+def coco_dict(truth: GroundTruth) -> dict[str, Any]:
+    """Ground truth as a COCO object."""
+    sizes = np.zeros((truth.n_images, 2)) if truth.sizes is None else truth.sizes
+    images = []
+    for one, name, (width, height) in zip(truth.image_ids, truth.file_names, sizes.tolist(), strict=True):
+        size = {"width": _whole(width), "height": _whole(height)} if width and height else {}
+        images.append({"id": one, "file_name": name, **size})
+    annotations = [
+        {
+            "id": i,
+            "image_id": truth.image_ids[image],
+            "category_id": truth.class_ids[category],
+            "bbox": [_whole(number) for number in box],
+            "area": _whole(box[2] * box[3]),
+            "iscrowd": int(crowd),
+            "ignore": int(ignore),
+        }
+        for i, (image, category, box, crowd, ignore) in enumerate(
+            zip(
+                truth.image.tolist(),
+                truth.category.tolist(),
+                truth.box.tolist(),
+                truth.crowd.tolist(),
+                truth.ignore.tolist(),
+                strict=True,
+            ),
+            1,
+        )
+    ]
+    categories = [{"id": one, "name": name} for one, name in zip(truth.class_ids, truth.class_names, strict=True)]
+    return {"images": images, "annotations": annotations, "categories": categories}
+
+
+def coco_results(found: Detections, images: GroundTruth, classes: GroundTruth) -> list[dict[str, Any]]:
+    """Detections as COCO results."""
+    rows = [
+        {
+            "image_id": images.image_ids[image],
+            "category_id": classes.class_ids[category],
+            "bbox": [_whole(number) for number in box],
+            "score": score,
+        }
+        for image, category, box, score in zip(
+            found.image.tolist(),
+            found.category.tolist(),
+            found.box.tolist(),
+            found.score.tolist(),
+            strict=True,
+        )
+    ]
+    if found.background_score is not None:
+        for row, value in zip(rows, found.background_score.tolist(), strict=True):
+            row["background_score"] = value
+    return rows
+
+
+def _whole(number: float) -> float | int:
+    return int(number) if number == int(number) else number

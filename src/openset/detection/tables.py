@@ -1,0 +1,201 @@
+"""A result as a person reads it: tables for the terminal, and a verdict in plain words."""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from rich.table import Table
+
+from openset.detection.comparison import Difference
+from openset.detection.errors import KINDS, Confusion, Errors
+from openset.detection.evaluation import OpenSetEvaluation
+from openset.detection.operating import ClassPoint, FBetaRow
+from openset.detection.wilderness import Wilderness
+
+TRAINING_RULE = "The figures hold only if the detector never saw the wild classes in training, not even without labels."
+
+
+def _table(title: str, *columns: str) -> Table:
+    table = Table(title=title, title_justify="left", title_style="bold", header_style="bold", box=None, pad_edge=False)
+    table.min_width = len(title)
+    for i, column in enumerate(columns):
+        table.add_column(column, justify="right" if i else "left", no_wrap=i == 0)
+    return table
+
+
+def _text(value: float | None, digits: int = 3) -> str:
+    return "-" if value is None else f"{value:.{digits}f}"
+
+
+def result_tables(result: OpenSetEvaluation) -> Iterator[Table]:
+    """mAP, wilderness, errors, confusions, object versus background."""
+    means = result.mean_average_precision
+    table = _table(
+        f"mAP (IoU {means.iou:g}, {means.rule} matching, interpolated)",
+        "",
+        "known images",
+        f"wild ratio {means.ratio:.2g}",
+    )
+    for name, value in means.known.items():
+        table.add_row(name.replace("_", " "), _text(value), _text(means.wild[name]))
+    yield table
+    yield _wilderness_table(result.wilderness)
+    yield _errors_table(result.errors)
+    confused = top_confusions(result.confusion)
+    if confused:
+        table = _table(
+            f"Unknown objects taken for known ones (recall {result.confusion.recall:g})",
+            "unknown",
+            "called",
+            "times",
+        )
+        for unknown, known, n in confused:
+            table.add_row(unknown, known, str(n))
+        yield table
+    if result.background:
+        table = _table(
+            "Object score minus background score, correct detections",
+            "class",
+            "n",
+            "mean",
+            "sd",
+            "background higher",
+        )
+        for name, row in result.background.items():
+            table.add_row(name, str(row.n), _text(row.mean), _text(row.sd), f"{row.share_background_higher:.1%}")
+        yield table
+
+
+def _wilderness_table(rows: Sequence[Wilderness]) -> Table:
+    largest = rows[0].ratios[-1]
+    table = _table(
+        f"Wilderness Impact, ratios {rows[0].ratios[0]:.2g} to {largest:.2g}",
+        *(
+            "recall",
+            "variant",
+            "AWI",
+            "95 % interval",
+            "slope",
+            "WI at end",
+            "precision",
+            "FP per 1,000 wild",
+            "unreached",
+        ),
+    )
+    for row in rows:
+        spread = "-" if row.awi_low is None or row.awi_high is None else f"{row.awi_low:.4f} .. {row.awi_high:.4f}"
+        table.add_row(
+            f"{row.recall:g}",
+            row.variant,
+            f"{row.awi:.4f}",
+            spread,
+            f"{row.slope:.4f}",
+            f"{row.impact[-1]:.4f}",
+            _text(row.n_true / (row.n_true + row.n_false)),
+            f"{row.fp_per_1000:.1f}",
+            ", ".join(row.unreached) or "-",
+        )
+    return table
+
+
+def _errors_table(rows: Sequence[Errors]) -> Table:
+    table = _table("Kinds of detections, percent: known images > with wild images", "recall", "ratio", *KINDS)
+    for row in rows:
+        closed, opened = Errors.percent(row.closed_set), Errors.percent(row.open_set)
+        cells = [f"{a:.1f} > {b:.1f}" for a, b in zip(closed, opened, strict=True)]
+        table.add_row(f"{row.recall:g}", f"{row.ratio:.2g}", *cells)
+    return table
+
+
+def top_confusions(table: Confusion, n: int = 5) -> list[tuple[str, str, int]]:
+    """The most frequent (unknown class, claimed class, count)."""
+    counts = np.array(table.counts)[:, table.n_known :]
+    order = np.argsort(-counts, axis=None, kind="stable")[:n]
+    cells = [np.unravel_index(i, counts.shape) for i in order] if counts.size else []
+    return [(table.columns[table.n_known + j], table.rows[i], int(counts[i, j])) for i, j in cells if counts[i, j]]
+
+
+def verdict(result: OpenSetEvaluation) -> str:
+    """What the figures mean for someone about to put the detector to work.
+
+    The word goes by the share of precision that is lost when every known image comes with one wild image.
+    """
+    row = next((row for row in result.wilderness if row.recall == 0.3), result.wilderness[0])
+    precision = row.n_true / (row.n_true + row.n_false)
+    lost = 1 - 1 / (1 + row.slope)
+    words = ((0.01, "hardly"), (0.05, "noticeably"), (0.2, "strongly"))
+    word = next((word for bound, word in words if lost < bound), "severely")
+    wild = "" if row.ratios[-1] >= 1 else f" (projected from ratio {row.ratios[-1]:.2g})"
+    return (
+        f"Verdict: {word} affected by unknown objects. At recall {row.recall:g} the precision of {precision:.3f} "
+        f"becomes {precision * (1 - lost):.3f} when every known image comes with one wild image{wild}; 1,000 wild "
+        f"images raise {row.fp_per_1000:.0f} false detections ({row.variant} variant)."
+    )
+
+
+def point_table(rows: dict[str, ClassPoint], total: ClassPoint) -> Table:
+    """What thresholds give."""
+    table = _table(
+        "Operating point",
+        "class",
+        "threshold",
+        "recall",
+        "precision",
+        "with wild images",
+        "FP per 1,000 wild",
+    )
+    for name, row in [*rows.items(), ("all", total)]:
+        threshold = "" if row is total else "none" if row.threshold is None else f"{row.threshold:.4g}"
+        table.add_row(
+            name,
+            threshold,
+            _text(row.recall),
+            _text(row.precision),
+            _text(row.precision_open),
+            _text(row.fp_per_1000, 1),
+        )
+    return table
+
+
+def f_beta_table(rows: Sequence[FBetaRow]) -> Table:
+    """Table 4."""
+    table = _table(
+        "Largest F-beta by wilderness ratio",
+        "class",
+        "ratio",
+        "beta",
+        "F",
+        "precision",
+        "recall",
+        "threshold",
+    )
+    for row in rows:
+        table.add_row(
+            *(row.class_name, f"{row.ratio:.2f}", f"{row.beta:g}", _text(row.f_score), _text(row.precision)),
+            *(_text(row.recall), f"{row.threshold:.4g}"),
+        )
+    return table
+
+
+def difference_table(rows: Sequence[Difference], names: Sequence[str]) -> Table:
+    """Detector against detector."""
+    table = _table(
+        f"Paired over images, {rows[0].variant} variant",
+        "figure",
+        "recall",
+        *names,
+        "difference",
+        "95 % interval",
+        "clear",
+    )
+    for row in rows:
+        digits = 4 if row.name == "awi" else 1
+        label = "AWI" if row.name == "awi" else "FP per 1,000 wild"
+        table.add_row(
+            *(label, f"{row.recall:g}", _text(row.first, digits), _text(row.second, digits)),
+            *(
+                f"{row.difference:+.{digits}f}",
+                f"{row.low:.{digits}f} .. {row.high:.{digits}f}",
+                "yes" if row.clear else "no",
+            ),
+        )
+    return table

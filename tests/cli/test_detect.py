@@ -1,0 +1,230 @@
+"""`openset detect` as a user calls it."""
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "detection"))
+from detection_sets import pencil_case
+
+from openset.cli import main
+from openset.detection.split import coco_dict, coco_results
+
+
+def run(capsys, *words):
+    """Exit code, output and error output of one call."""
+    try:
+        main([str(word) for word in words])
+    except SystemExit as stop:
+        code = stop.code
+    else:
+        code = 0
+    out, err = capsys.readouterr()
+    return code or 0, out, err
+
+
+@pytest.fixture
+def files(tmp_path):
+    """The pencil case as files; image ids of the wild images start at 100, so one results file can serve both."""
+    known, known_found, wild, wild_found = pencil_case()
+    truth = coco_dict(wild)
+    rows = coco_results(wild_found, wild, known)
+    for entry, key in [
+        *((one, "id") for one in truth["images"]),
+        *((one, "image_id") for one in (*truth["annotations"], *rows)),
+    ]:
+        entry[key] += 100
+    known_rows = coco_results(known_found, known, known)
+    contents = {
+        "known": coco_dict(known),
+        "wild": truth,
+        "known_dt": known_rows,
+        "wild_dt": rows,
+        "dt": known_rows + rows,
+    }
+    for name, content in contents.items():
+        (tmp_path / f"{name}.json").write_text(json.dumps(content))
+    return tmp_path
+
+
+def inputs(files, *, both=True):
+    words = ["--known-gt", files / "known.json", "--wild-gt", files / "wild.json"]
+    if both:
+        return [*words, "--dt", files / "dt.json"]
+    return [*words, "--known-dt", files / "known_dt.json", "--wild-dt", files / "wild_dt.json"]
+
+
+@pytest.mark.parametrize("both", [True, False])
+def test_evaluate_gives_a_verdict_and_json(files, capsys, both):
+    code, out, err = run(
+        capsys, "detect", "evaluate", *inputs(files, both=both), "--recall", 0.5, "--variant", "all", "--bootstrap", 20,
+        "--json", files / "out.json",
+    )  # fmt: skip
+    assert (code, err) == (0, "")
+    assert "Verdict: severely affected by unknown objects. At recall 0.5 the precision of 0.500" in out
+    assert "750.0" in out
+    assert "never saw the wild classes" in out
+    content = json.loads((files / "out.json").read_text())
+    assert [row["variant"] for row in content["wilderness"]] == ["paper", "macro", "official"]
+    assert content["wilderness"][0]["unreached"] == ["b"]
+    assert content["wilderness"][0]["impact"][-1] == 0.75
+    assert content["errors"]["at"][0]["open_set"] == [2, 2, 0, 0, 2, 1]
+
+
+def test_evaluate_is_a_release_gate(files, capsys):
+    words = ["detect", "evaluate", *inputs(files), "--recall", 0.5, "--bootstrap", 0]
+    assert run(capsys, *words, "--require", "fp_per_1000<=750")[0] == 0
+    code, out, _ = run(capsys, *words, "--require", "fp_per_1000<=749")
+    assert code == 1
+    assert "Missed: fp_per_1000 is 750" in out
+
+
+def test_evaluate_writes_figures(files, capsys):
+    pytest.importorskip("matplotlib")
+    code, out, _ = run(
+        capsys, "detect", "evaluate", *inputs(files), "--recall", 0.5, "--bootstrap", 0, "--figures", files / "f"
+    )
+    assert code == 0
+    assert (files / "f" / "wilderness.png").exists()
+    assert "wilderness.png" in out
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["--recall", "30"], "Did you mean 0.3?"),
+        (["--recall", "0.9"], "None of the 2 classes reaches recall 0.9"),
+        (["--variant", "papr"], "Did you mean 'paper'?"),
+        (["--rule", "vco"], "Did you mean 'voc'?"),
+        (["--known-dt", "x.json"], "Give either --dt"),
+        (["--ratio", "7"], "Wilderness ratio 7 is not possible"),
+        (["--require", "awi"], "write it like 'awi<=0.05'"),
+    ],
+)
+def test_mistakes_are_one_sentence_and_code_2(files, capsys, words, sentence):
+    code, out, err = run(capsys, "detect", "evaluate", *inputs(files), *words)
+    assert code == 2
+    assert sentence in err
+    assert len(err.strip().splitlines()) == 1
+    assert out == ""
+
+
+def test_missing_and_broken_files_are_named(files, capsys):
+    base = ["detect", "evaluate", "--known-gt", files / "known.json", "--wild-gt", files / "wild.json"]
+    code, _, err = run(capsys, *base, "--dt", files / "none.json")
+    assert (code, "There is no file" in err) == (2, True)
+    (files / "cut.json").write_text((files / "dt.json").read_text()[:-30])
+    code, _, err = run(capsys, *base, "--dt", files / "cut.json")
+    assert (code, "cut.json is cut off in the list, entry 10" in err) == (2, True)
+    code, _, err = run(capsys, *base)
+    assert (code, "Give --known-dt and --wild-dt" in err) == (2, True)
+
+
+def test_extra_images_and_other_classes_stop_unless_allowed(files, capsys):
+    rows = json.loads((files / "dt.json").read_text())
+    rows += [{**rows[0], "image_id": 999}, {**rows[0], "category_id": 77}]
+    (files / "dt.json").write_text(json.dumps(rows))
+    words = ["detect", "evaluate", *inputs(files), "--recall", 0.5, "--bootstrap", 0]
+    code, _, err = run(capsys, *words)
+    assert (code, "for example 999" in err, "--allow-extra-images" in err) == (2, True, True)
+    code, _, err = run(capsys, *words, "--allow-extra-images")
+    assert (code, "unknown category ids" in err) == (2, True)
+    code, out, _ = run(capsys, *words, "--allow-extra-images", "--drop-other-classes")
+    assert code == 0
+    assert "Note: 1 detections on 1 images outside the ground truth were left out." in out
+    assert "Note: 1 detections of 1 other classes were left out." in out
+
+
+def test_compare(files, capsys):
+    code, out, err = run(
+        capsys, "detect", "compare", *inputs(files), "--dt", files / "dt.json", "--recall", 0.5, "--bootstrap", 20,
+        "--json", files / "c.json",
+    )  # fmt: skip
+    assert (code, err) == (0, "")
+    assert "AWI" in out
+    rows = json.loads((files / "c.json").read_text())["differences"]
+    assert [row["difference"] for row in rows] == [0, 0]
+    code, _, err = run(capsys, "detect", "compare", *inputs(files))
+    assert (code, "Give two detectors" in err) == (2, True)
+
+
+def test_threshold_is_chosen_frozen_and_applied(files, capsys):
+    code, out, _ = run(capsys, "detect", "threshold", *inputs(files), "--rule", "recall=0.5", "--out", files / "t.json")
+    assert code == 0
+    assert "Rule: recall=0.5" in out
+    assert json.loads((files / "t.json").read_text())["thresholds"] == {"a": 0.7, "b": None}
+    code, out, _ = run(
+        capsys, "detect", "threshold", *inputs(files), "--apply", files / "t.json", "--json", files / "a.json"
+    )
+    assert code == 0
+    assert "frozen in" in out
+    assert json.loads((files / "a.json").read_text())["classes"]["a"]["fp_per_1000"] == 750
+    known_only = ["--known-gt", files / "known.json", "--known-dt", files / "known_dt.json"]
+    assert run(capsys, "detect", "threshold", *known_only, "--rule", "f_beta=1")[0] == 0
+    code, _, err = run(capsys, "detect", "threshold", *known_only)
+    assert (code, "Give --rule" in err) == (2, True)
+
+
+def test_threshold_by_ratio(files, capsys):
+    words = ["detect", "threshold", *inputs(files), "--by-ratio"]
+    code, out, _ = run(capsys, *words, "--rule", "f_beta=1", "--class", "a", "--json", files / "f.json")
+    assert code == 0
+    assert "Largest F-beta" in out
+    assert [row["ratio"] for row in json.loads((files / "f.json").read_text())["f_beta"]] == [0, 0.25, 0.5, 0.75, 1]
+    code, _, err = run(capsys, *words, "--rule", "recall=0.5")
+    assert (code, "--by-ratio needs" in err) == (2, True)
+
+
+def test_split_then_evaluate(files, capsys):
+    """Hide class b: images that show no a would be wild; here every known image shows one, so add one that does not."""
+    content = json.loads((files / "known.json").read_text())
+    content["images"].append({"id": 50, "file_name": "50.png"})
+    content["annotations"].append({"id": 99, "image_id": 50, "category_id": 1, "bbox": [0, 0, 10, 10]})
+    (files / "all.json").write_text(json.dumps(content))
+    code, out, err = run(
+        capsys,
+        "detect",
+        "split",
+        files / "all.json",
+        "--hide",
+        "b",
+        "--out",
+        files / "s",
+        "--dt",
+        files / "known_dt.json",
+    )
+    assert (code, err) == (0, "")
+    assert "Wild: 1 images, 1 objects of 1 hidden classes." in out
+    code, out, _ = run(
+        capsys, "detect", "evaluate", "--known-gt", files / "s/known.json", "--wild-gt", files / "s/wild.json",
+        "--known-dt", files / "s/known_dt.json", "--wild-dt", files / "s/wild_dt.json", "--recall", 0.5,
+        "--bootstrap", 0,
+    )  # fmt: skip
+    assert code == 0
+    assert "Verdict: hardly affected" in out
+    code, _, err = run(capsys, "detect", "split", files / "all.json", "--out", files / "s")
+    assert (code, "the classes are: a, b" in err) == (2, True)
+
+
+def test_gallery(files, capsys):
+    image = pytest.importorskip("PIL.Image")
+    (files / "images").mkdir()
+    for i in range(3):
+        image.new("RGB", (100, 100), "white").save(files / "images" / f"{i}.png")
+    words = ["detect", "gallery", "--known-gt", files / "known.json", "--wild-gt", files / "wild.json"]
+    words += ["--wild-dt", files / "dt.json", "--images", files / "images", "--out", files / "g"]
+    code, out, err = run(capsys, *words)
+    assert (code, err) == (0, "")
+    assert "Drew 3 false detections" in out
+    assert "1 images are not in" in out
+    assert (files / "g" / "gallery.png").exists()
+
+
+@pytest.mark.parametrize("command", ["evaluate", "compare", "threshold", "split", "gallery", "predict", "demo"])
+def test_every_command_explains_itself_with_an_example(capsys, command):
+    code, out, _ = run(capsys, "detect", command, "--help")
+    assert code == 0
+    assert f"openset detect {command}" in out
+    assert "Example:" in out

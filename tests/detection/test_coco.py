@@ -1,0 +1,250 @@
+"""Reading ground truth and results: what is fine, what is refused and in which words."""
+
+import gzip
+import json
+
+import numpy as np
+import pytest
+from detection_sets import data_file
+
+from openset.detection import json_stream
+from openset.detection.coco import read_ground_truth
+from openset.detection.results import Leniency, read_detections, read_shared_detections
+from openset.errors import OpenSetError
+
+TRUTH = {
+    "info": {"year": 2026},
+    "images": [{"id": 0, "file_name": "folder/one.jpg"}, {"id": 5, "file_name": "two.jpg"}, {"id": 6}],
+    "annotations": [
+        {"id": 1, "image_id": 0, "category_id": 0, "bbox": [1, 2, 3, 4]},
+        {"id": 2, "image_id": 5, "category_id": 9, "bbox": [0, 0, 1, 1], "ignore": 1},
+        {
+            "id": 3,
+            "image_id": 5,
+            "category_id": 9,
+            "bbox": [0, 0, 1, 1],
+            "iscrowd": 1,
+            "segmentation": {"counts": "a},{"},
+        },
+    ],
+    "categories": [{"id": 0, "name": "cat"}, {"id": 9, "name": "dog"}],
+}
+ROW = {"image_id": 5, "category_id": 9, "bbox": [0, 0, 2, 2], "score": 0.5}
+
+
+def rows(**change):
+    return [ROW, {**ROW, **change}]
+
+
+def write(path, content, packed=False):
+    data = content if isinstance(content, bytes) else json.dumps(content).encode()
+    path.write_bytes(gzip.compress(data) if packed else data)
+    return path
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_reads_what_coco_files_leave_out(tmp_path, packed):
+    """No segmentation, no iscrowd, id 0, an image without objects, a file name that is missing."""
+    truth = read_ground_truth(write(tmp_path / "truth.json", TRUTH, packed))
+    assert truth.image_ids == (0, 5, 6)
+    assert truth.class_names == ("cat", "dog")
+    assert truth.image.tolist() == [0, 1, 1]
+    assert truth.category.tolist() == [0, 1, 1]
+    assert truth.box[0].tolist() == [1, 2, 3, 4]
+    assert truth.ignore.tolist() == [False, True, False]
+    assert truth.crowd.tolist() == [False, False, True]
+    assert truth.n_objects.tolist() == [1, 0]
+    found = read_detections(write(tmp_path / "found.json", [ROW]), truth)
+    assert (found.image.tolist(), found.category.tolist(), found.score.tolist()) == ([1], [1], [0.5])
+    assert found.background_score is None
+
+
+def test_lists_before_and_after_one_another(tmp_path):
+    backwards = dict(reversed(TRUTH.items()))
+    for indent in (None, 2):
+        path = write(tmp_path / "t.json", json.dumps(backwards, indent=indent).encode())
+        assert read_ground_truth(path).image.tolist() == [0, 1, 1]
+
+
+@pytest.mark.parametrize("block", [1, 2, 3, 7, 64, 1000])
+def test_any_block_size_reads_the_same(tmp_path, monkeypatch, block):
+    content = {
+        "info": "ä€𝄞",
+        "images": [{"id": i, "note": "},{ ]ä€𝄞"} for i in range(40)],
+        "empty": [],
+        "numbers": [1, 22, 3.5],
+    }
+    path = write(tmp_path / "t.json", json.dumps(content, ensure_ascii=False).encode())
+    monkeypatch.setattr(json_stream, "_BLOCK", block)
+    seen = {}
+    for key, entries in json_stream.read_chunks(path):
+        seen.setdefault(key, []).extend(entries)
+    assert seen == {"images": content["images"], "empty": [], "numbers": [1, 22, 3.5]}
+
+
+def test_images_may_be_named_by_their_files():
+    found = read_detections(
+        [{**ROW, "image_id": name} for name in ("two.jpg", "two", "folder/one.jpg", "one")],
+        read_ground_truth(TRUTH),
+    )
+    assert found.image.tolist() == [1, 1, 0, 0]
+
+
+def test_background_score_is_kept():
+    truth = read_ground_truth(TRUTH)
+    assert read_detections([{**ROW, "background_score": 0.25}], truth).background_score.tolist() == [0.25]
+    with pytest.raises(OpenSetError, match="only some detections have a background_score"):
+        read_detections(rows(background_score=0.1), truth)
+
+
+def test_empty_results_are_fine(tmp_path):
+    found = read_detections(write(tmp_path / "found.json", []), read_ground_truth(TRUTH))
+    assert len(found) == 0
+    assert found.box.shape == (0, 4)
+
+
+def test_scores_above_one_are_noted():
+    found = read_detections(rows(score=7.5), read_ground_truth(TRUTH))
+    assert found.score.tolist() == [0.5, 7.5]
+    assert "1 scores are above 1" in found.notes[0]
+
+
+def test_strange_images_are_counted_named_and_refused_unless_allowed():
+    truth = read_ground_truth(TRUTH)
+    results = [ROW, *({**ROW, "image_id": i} for i in (70, 71, 72, 73, 70))]
+    with pytest.raises(
+        OpenSetError, match=r"5 detections have images that are not in .*: 4 ids, for example 70, 71, 72\."
+    ):
+        read_detections(results, truth)
+    found = read_detections(results, truth, lenient=Leniency(extra_images=True))
+    assert len(found) == 1
+    assert found.notes == ("5 detections on 4 images outside the ground truth were left out",)
+
+
+def test_strange_classes_are_reported_not_dropped():
+    truth = read_ground_truth(TRUTH)
+    with pytest.raises(
+        OpenSetError, match=r"1 detections have unknown category ids .*example 4\..*--drop-other-classes"
+    ):
+        read_detections(rows(category_id=4), truth)
+    assert (
+        read_detections(rows(category_id=4), truth, lenient=Leniency(other_classes=True))
+        .notes[0]
+        .startswith("1 detections of 1 other")
+    )
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"score": float("nan")}, "entry 1: score is nan"),
+        ({"score": float("inf")}, "entry 1: score is inf"),
+        ({"score": -0.5}, r"entry 1: score -0\.5 is negative"),
+        ({"score": "high"}, "entry 1: score must be a number, got 'high'"),
+        ({"bbox": [0, 0, -1, 2]}, r"entry 1: bbox \[0, 0, -1, 2\] has a negative width or height"),
+        ({"bbox": [0, float("nan"), 1, 2]}, "entry 1: bbox .* not finite"),
+        ({"bbox": [0, 1, 2]}, "entry 1: bbox must be four numbers"),
+        ({"bbox": [0, 1, 2, "3x"]}, "entry 1: bbox must be four numbers"),
+        ({"bbox": None}, "entry 1: bbox must be four numbers"),
+        ({"image_id": [1]}, r"entry 1: \[1\] cannot be an id"),
+    ],
+)
+def test_bad_rows_are_named(change, words):
+    with pytest.raises(OpenSetError, match=words):
+        read_detections(rows(**change), read_ground_truth(TRUTH))
+
+
+def test_missing_fields_are_named():
+    truth = read_ground_truth(TRUTH)
+    with pytest.raises(OpenSetError, match="entry 1 has no 'score'"):
+        read_detections([ROW, {k: v for k, v in ROW.items() if k != "score"}], truth)
+    with pytest.raises(OpenSetError, match="entry 0 is 3, not an object"):
+        read_detections([3], truth)
+
+
+@pytest.mark.parametrize(
+    ("part", "entry", "words"),
+    [
+        (
+            "annotations",
+            {"image_id": 99, "category_id": 0, "bbox": [0, 0, 1, 1]},
+            "entry 3: there is no such image_id: 99",
+        ),
+        (
+            "annotations",
+            {"image_id": 0, "category_id": 99, "bbox": [0, 0, 1, 1]},
+            "entry 3: there is no such category_id: 99",
+        ),
+        ("annotations", {"image_id": 0, "category_id": 0, "bbox": [0, 0, 1, -1]}, "entry 3: bbox"),
+        ("images", {"id": 5}, "5 stands twice among the ids of 'images'"),
+        ("categories", {"id": 1, "name": "cat"}, "'cat' stands twice"),
+    ],
+)
+def test_bad_ground_truth_is_named(part, entry, words):
+    with pytest.raises(OpenSetError, match=words):
+        read_ground_truth({**TRUTH, part: [*TRUTH[part], entry]})
+
+
+def test_the_two_kinds_of_file_are_told_apart(tmp_path):
+    with pytest.raises(OpenSetError, match="is a list, so it holds detections"):
+        read_ground_truth(write(tmp_path / "a.json", [ROW]))
+    with pytest.raises(OpenSetError, match="is an object with 'images'"):
+        read_detections(write(tmp_path / "b.json", {"images": []}), read_ground_truth(TRUTH))
+    with pytest.raises(OpenSetError, match="has no 'categories'"):
+        read_ground_truth({"images": [{"id": 1}]})
+
+
+def test_a_truncated_file_says_where(tmp_path):
+    """Cut at every length: never a traceback, and the sentence says how far the file goes."""
+    text = json.dumps([ROW] * 3).encode()
+    for n in range(1, len(text)):
+        with pytest.raises(OpenSetError, match=rf"is cut off .*: it ends after {n} characters"):
+            list(json_stream.read_chunks(write(tmp_path / "cut.json", text[:n])))
+    with pytest.raises(OpenSetError, match="cut off in the list, entry 2"):
+        list(json_stream.read_chunks(write(tmp_path / "cut.json", text[:-20])))
+    whole = json.dumps(TRUTH).encode()
+    for n in range(1, len(whole)):
+        with pytest.raises(OpenSetError, match="is cut off"):
+            list(json_stream.read_chunks(write(tmp_path / "cut.json", whole[:n])))
+    with pytest.raises(OpenSetError, match=r"cut\.json is cut off or damaged"):
+        list(json_stream.read_chunks(write(tmp_path / "cut.json", gzip.compress(whole)[:-30])))
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (b"", "is empty"),
+        (b"hello", "those begin with"),
+        (b'[{"a": 1} {"b": 2}]', "a comma or ']' is missing"),
+        (b'[{"a": 1},]', "comma after the last entry"),
+        (b'[{"a": 1}] x]', "more text after the end"),
+        (b'{"images" [1]}', "':' is missing"),
+        (b"[" + b"[" * 100_000 + b"]" * 100_001, "nested too deeply"),
+        (b"[\xff\xfe]", "not UTF-8"),
+    ],
+)
+def test_broken_json_says_where(tmp_path, text, words):
+    with pytest.raises(OpenSetError, match=words):
+        list(json_stream.read_chunks(write(tmp_path / "bad.json", text)))
+
+
+def test_one_results_file_for_both_kinds_of_image():
+    known = read_ground_truth(TRUTH)
+    wild = read_ground_truth({"images": [{"id": 8}], "categories": [{"id": 1, "name": "elk"}], "annotations": []})
+    on_known, on_wild = read_shared_detections(rows(image_id=8), known, wild)
+    assert (on_known.image.tolist(), on_wild.image.tolist()) == ([1], [0])
+    with pytest.raises(OpenSetError, match="3 image ids stand both in"):
+        read_shared_detections([ROW], known, known)
+
+
+def test_real_files():
+    truth = read_ground_truth(data_file("voc2007_test.json.gz"))
+    assert (truth.n_images, len(truth.image), int(truth.ignore.sum()), truth.n_classes) == (
+        4952,
+        14976,
+        2944,
+        20,
+    )
+    found = read_detections(data_file("voc2007_test_yolov2.json.gz"), truth)
+    assert len(found) == 101139
+    assert np.isfinite(found.box).all()

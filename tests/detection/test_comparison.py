@@ -1,0 +1,47 @@
+"""Two detectors on the same images."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from detection_sets import pencil_case, random_set, random_wild
+
+from openset.detection.comparison import compare
+from openset.detection.sets import arrange
+from openset.errors import OpenSetError
+
+
+@pytest.fixture
+def sets():
+    known, found = random_set(1, n_images=60, n_objects=200, n_detections=600)
+    wild, wild_found = random_wild(1, n_images=80, n_detections=200)
+    return known, found, wild, wild_found
+
+
+def test_a_detector_does_not_differ_from_itself(sets):
+    data = arrange(*sets)
+    for row in compare(data, data, recalls=[0.1, 0.3], bootstrap=20):
+        assert (row.difference, row.low, row.high, row.clear) == (0, 0, 0, False)
+
+
+@pytest.mark.parametrize("variant", ["paper", "macro", "official"])
+def test_fewer_false_detections_are_a_clear_gain(sets, variant):
+    known, found, wild, wild_found = sets
+    better = wild_found.select(np.flatnonzero(np.arange(len(wild_found)) % 4 == 0))
+    rows = compare(arrange(*sets), arrange(known, found, wild, better), recalls=[0.3], variant=variant, bootstrap=200)
+    assert [row.name for row in rows] == ["awi", "fp_per_1000"]
+    for row in rows:
+        assert row.second < row.first
+        assert row.difference == pytest.approx(row.second - row.first)
+        assert row.low <= row.difference <= row.high < 0
+        assert row.clear
+
+
+def test_other_images_cannot_be_compared():
+    known, found, wild, wild_found = pencil_case()
+    first = arrange(known, found, wild, wild_found)
+    second = arrange(known, found, replace(wild, image_ids=(5, 6, 7, 8)), wild_found)
+    with pytest.raises(OpenSetError, match="the same wild images"):
+        compare(first, second, recalls=[0.5])
+    with pytest.raises(OpenSetError, match="'bootstrap' must be 2 or more"):
+        compare(first, first, recalls=[0.5], bootstrap=0)

@@ -1,0 +1,600 @@
+"""The whole evaluation: a case worked out on paper, slow textbook versions, pycocotools, and properties."""
+
+import contextlib
+import io
+import json
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from detection_sets import data_file, make_found, make_truth, pencil_case, random_set, random_wild
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from test_matching import coco_objects, iou_by_hand, match_slowly
+
+from openset.detection import Detections, evaluate_open_set
+from openset.detection.matching import match
+from openset.detection.names import similar_classes
+from openset.detection.ranking import at_recall, average_precision, needed, precision_table, rank
+from openset.detection.sets import wilderness_levels
+from openset.errors import OpenSetError
+
+VARIANTS = ("paper", "macro", "official")
+
+
+# ---- on paper ------------------------------------------------------------------------------------------------------
+
+
+def test_pencil_case():
+    """Recall .5 of a needs 2 of 4: the threshold is .7, which accepts the duplicate with the same score: TP 2, FP 2.
+
+    Two wild images: .95 and .7 are accepted, FPo 2. Four: .8 too, FPo 3. b reaches no recall: its .99 never counts.
+    """
+    result = evaluate_open_set(*pencil_case(), recalls=[0.5], variant=VARIANTS, ratios=[0.5, 1.0], bootstrap=0)
+    paper, macro, official = result.wilderness
+    assert (paper.variant, macro.variant, official.variant) == VARIANTS
+    assert paper.thresholds == {"a": 0.7}
+    assert paper.unreached == ("b",)
+    assert (paper.n_true, paper.n_false, paper.n_open) == (2, 2, (2, 3))
+    assert paper.impact == macro.impact == (2 / 4, 3 / 4)
+    assert paper.per_class == {"a": (0.5, 0.75)}
+    assert paper.awi == 0.625
+    assert paper.slope == pytest.approx((0.5 * 0.5 + 1 * 0.75) / (0.25 + 1))
+    assert paper.fp_per_1000 == 750
+    # interpolated: known alone 2/3; with 2 wild images 2/4; with 4 wild images 2/5 (the wild .7 comes after the known)
+    assert official.impact == pytest.approx([(2 / 3) / (2 / 4) - 1, (2 / 3) / (2 / 5) - 1])
+    [errors] = result.errors
+    assert errors.closed_set == (2, 2, 0, 0, 0, 0)  # correct; too loose and duplicate
+    assert errors.open_set == (
+        2,
+        2,
+        0,
+        0,
+        2,
+        1,
+    )  # on the elephant (IoU .5) and the zebra; on nothing annotated
+    assert errors.per_class == {"a": (2, 2, 0, 0, 2, 1)}
+    assert errors.percent(errors.open_set)[0] == pytest.approx(200 / 7)
+    assert result.confusion.columns == ("a", "b", "elephant", "zebra")
+    assert result.confusion.counts == ((4, 0, 1, 1), (0, 0, 0, 0))
+    means = result.mean_average_precision
+    # a at recalls 0, .1, .2: 1; .3, .4, .5: 2/3; .6, .7: 3/5; above: 0. b: 0.
+    assert means.known["voc_11_point"] == pytest.approx((3 * 1 + 3 * 2 / 3 + 2 * 3 / 5) / 11 / 2)
+    assert means.known["all_point"] == pytest.approx((1 + 2 / 3 + 3 / 5) / 4 / 2)
+    # with 4 wild images: 1/2, 2/5, 3/8, all-point
+    assert means.wild["all_point"] == pytest.approx((1 / 2 + 2 / 5 + 3 / 8) / 4 / 2)
+    # OWOD: for a the recall nearest .8 is .75, at the 5th known detection: all of .95 .9 .8 .8 .7 .7 .7 .6 come before
+    # or at it, and 1 of them (the zebra's) has an IoU above .5 with an unknown. b never finds anything, so the first.
+    assert result.owod.a_ose == 2  # the zebra, and b on the elephant
+    assert result.owod.wi == pytest.approx((1 + 1) / (8 + 1))
+    assert result.owod.u_recall is None
+    assert result.owod.n_unknown == 2
+
+
+def test_every_kind_of_error_by_hand():
+    """Objects: a, b (similar to a), c (not similar); one detection of a for each kind."""
+    classes = ("a", "b", "c")
+    known = make_truth(
+        [(0, "a", [0, 0, 10, 10]), (0, "b", [100, 0, 10, 10]), (0, "c", [200, 0, 10, 10])], classes=classes
+    )
+    known_found = make_found(
+        [
+            (0, "a", [0, 0, 10, 10], 0.9),
+            (0, "a", [0, 0, 10, 10], 0.9),  # duplicate
+            (0, "a", [0, 0, 10, 30], 0.9),  # IoU 1/3
+            (0, "a", [100, 0, 10, 100], 0.9),  # IoU exactly .1 with b
+            (0, "a", [200, 0, 10, 10], 0.9),
+            (0, "a", [300, 0, 10, 10], 0.9),
+            (0, "a", [0, 0, 10, 101], 0.9),  # IoU just below .1
+        ],
+        classes=classes,
+    )
+    wild = make_truth([(0, "elk", [0, 0, 10, 10])], classes=("elk",))
+    wild_found = make_found([(0, "a", [0, 0, 10, 100], 0.9), (0, "a", [0, 0, 10, 101], 0.9)], classes=classes)
+    result = evaluate_open_set(known, known_found, wild, wild_found, recalls=[1], similar=[["a", "b"]], bootstrap=0)
+    assert result.errors[0].closed_set == (1, 2, 1, 1, 0, 2)
+    assert result.errors[0].open_set == (1, 2, 1, 1, 1, 3)
+    assert result.confusion.counts[0] == (3, 1, 1, 1)
+
+
+def test_difficult_objects_and_crowds_do_not_count():
+    known, known_found, wild, wild_found = pencil_case()
+    plain = evaluate_open_set(known, known_found, wild, wild_found, recalls=[0.5], bootstrap=0)
+    more = make_truth([(3, "a", [200, 0, 10, 10], "ignore"), (3, "a", [300, 0, 90, 10], "crowd")], n_images=4)
+    both = replace(
+        known,
+        **{
+            name: np.concatenate([getattr(known, name), getattr(more, name)])
+            for name in ("image", "category", "box", "ignore", "crowd")
+        },
+    )
+    extra = make_found([(3, "a", [200, 0, 10, 10], 0.99), (3, "a", [310, 0, 10, 10], 0.99)])
+    found = replace(
+        known_found,
+        **{
+            name: np.concatenate([getattr(known_found, name), getattr(extra, name)])
+            for name in ("image", "category", "box", "score")
+        },
+    )
+    result = evaluate_open_set(both, found, wild, wild_found, recalls=[0.5], bootstrap=0)
+    assert result.wilderness == plain.wilderness
+    assert result.errors == plain.errors
+    assert result.confusion == plain.confusion
+    assert result.mean_average_precision == plain.mean_average_precision
+
+
+def test_the_word_unknown_is_a_refusal_not_a_class():
+    """A detector that calls the elephant "unknown": U-Recall 1 of 2, and nothing else changes."""
+    known, known_found, wild, wild_found = pencil_case()
+    plain = evaluate_open_set(known, known_found, wild, wild_found, recalls=[0.5], bootstrap=0)
+    known = replace(known, class_names=("a", "b", "Unknown"), class_ids=(0, 1, 2))
+    refusal = make_found([(0, "b", [0, 0, 10, 10], 0.4), (1, "b", [0, 0, 10, 10], 0.4)])
+    refusal = replace(refusal, category=np.array([2, 2]))
+    found = replace(
+        wild_found,
+        **{
+            name: np.concatenate([getattr(wild_found, name), getattr(refusal, name)])
+            for name in ("image", "category", "box", "score")
+        },
+    )
+    result = evaluate_open_set(known, known_found, wild, found, recalls=[0.5], bootstrap=0)
+    assert result.owod.u_recall == 0.5
+    assert result.wilderness == plain.wilderness
+    assert result.errors == plain.errors
+
+
+def test_unknown_objects_annotated_on_known_images():
+    known, known_found, wild, wild_found = pencil_case()
+    known = replace(known, class_names=("a", "b", "unknown"), class_ids=(0, 1, 2))
+    category = known.category.copy()
+    category[3] = 2  # the object of image 3, which a detection of a overlaps by 1/3
+    result = evaluate_open_set(
+        replace(known, category=category), known_found, wild, wild_found, recalls=[0.5], bootstrap=0
+    )
+    assert result.errors[0].closed_set == (2, 1, 0, 0, 1, 0)
+    assert result.confusion.columns == ("a", "b", "elephant", "zebra", "unknown")
+    assert result.confusion.counts[0] == (3, 0, 1, 1, 1)
+    assert result.owod.n_unknown == 3
+
+
+# ---- textbook versions ---------------------------------------------------------------------------------------------
+
+
+def curve_slowly(truth, found, fate, c, wild=(), n_wild=0):
+    """Scores with fates of class c by falling score: known images first, then file order."""
+    rows = [
+        (-found.score[d], 0, d, fate["correct"][d])
+        for d in range(len(found))
+        if found.category[d] == c and not fate["ignored"][d]
+    ]
+    if n_wild:
+        rows += [
+            (-wild.score[d], 1, d, False) for d in range(len(wild)) if wild.category[d] == c and wild.image[d] < n_wild
+        ]
+    rows.sort(key=lambda row: row[:3])
+    points, hits = [], 0
+    n_objects = sum(
+        truth.category[g] == c and not truth.ignore[g] and not truth.crowd[g] for g in range(len(truth.image))
+    )
+    for i, row in enumerate(rows, 1):
+        hits += row[3]
+        points.append((hits / n_objects if n_objects else 0.0, hits / i, -row[0]))
+    return n_objects, points
+
+
+def impact_slowly(known, found, wild_found, recall, variant, n_wild, rule="voc"):
+    fate = match_slowly(known, found, rule, 0.5)
+    counts, closed, opened = [], [], []
+    for c in range(known.n_classes):
+        n_objects, points = curve_slowly(known, found, fate, c)
+        reached = [point for point in points if n_objects and point[0] >= recall]
+        if not reached:
+            continue
+        threshold = reached[0][2]
+        accepted = sum(point[2] >= threshold for point in points)
+        n_open = sum(
+            wild_found.category[d] == c and wild_found.image[d] < n_wild and wild_found.score[d] >= threshold
+            for d in range(len(wild_found))
+        )
+        counts.append((n_open, accepted))
+        closed.append(max(point[1] for point in reached))
+        _, points = curve_slowly(known, found, fate, c, wild_found, n_wild)
+        opened.append(max(point[1] for point in points if point[0] >= recall))
+    if variant == "official":
+        return np.mean(closed) / np.mean(opened) - 1
+    if variant == "macro":
+        return np.mean([n_open / accepted for n_open, accepted in counts])
+    return sum(n_open for n_open, _ in counts) / sum(accepted for _, accepted in counts)
+
+
+@pytest.mark.parametrize("rule", ["voc", "coco", "agnostic"])
+@pytest.mark.parametrize("seed", range(8))
+def test_variants_equal_brute_force(seed, rule):
+    known, found = random_set(seed)
+    wild, wild_found = random_wild(seed)
+    recalls = [0.1, 0.3, 0.5]
+    result = evaluate_open_set(
+        known, found, wild, wild_found, recalls=recalls, variant=VARIANTS, rule=rule, bootstrap=0
+    )
+    assert result.wilderness[0].ratios == tuple(k / 10 for k in range(1, 17))  # 20 wild for 12 known images
+    for row in result.wilderness:
+        slow = [
+            impact_slowly(known, found, wild_found, row.recall, row.variant, round(ratio * 12), rule)
+            for ratio in row.ratios
+        ]
+        assert row.impact == pytest.approx(slow, rel=1e-9, abs=1e-12)
+        assert row.awi == pytest.approx(np.mean(slow))
+
+
+def errors_slowly(known, found, wild, wild_found, thresholds, similar, n_wild):
+    fate = match_slowly(known, found, "voc", 0.5)
+    counts, table = [0] * 6, np.zeros((known.n_classes, known.n_classes + wild.n_classes), int)
+    for d in range(len(found)):
+        c = found.category[d]
+        if found.score[d] < thresholds[c] or fate["ignored"][d]:
+            continue
+        iou = {
+            g: iou_by_hand(found.box[d], known.box[g], known.crowd[g])
+            for g in range(len(known.image))
+            if known.image[g] == found.image[d]
+        }
+        near = [g for g in iou if iou[g] >= 0.1]
+        if fate["correct"][d]:
+            kind = 0
+        elif any(known.category[g] == c for g in near):
+            kind = 1
+        elif any(similar[c, known.category[g]] for g in near):
+            kind = 2
+        else:
+            kind = 3 if near else 5
+        counts[kind] += 1
+        if near:
+            table[c, c if kind == 0 else known.category[max(near, key=lambda g: (iou[g], -g))]] += 1
+    for d in range(len(wild_found)):
+        c = wild_found.category[d]
+        if wild_found.score[d] < thresholds[c] or wild_found.image[d] >= n_wild:
+            continue
+        iou = {
+            g: iou_by_hand(wild_found.box[d], wild.box[g], wild.crowd[g])
+            for g in range(len(wild.image))
+            if wild.image[g] == wild_found.image[d]
+        }
+        near = [g for g in iou if iou[g] >= 0.1]
+        counts[4 if near else 5] += 1
+        if near:
+            table[c, known.n_classes + wild.category[max(near, key=lambda g: (iou[g], -g))]] += 1
+    return tuple(counts), table
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_errors_and_confusion_equal_brute_force(seed):
+    known, found = random_set(seed, classes=("cat", "dog", "car"))
+    wild, wild_found = random_wild(seed)
+    result = evaluate_open_set(known, found, wild, wild_found, recalls=[0.3], bootstrap=0)
+    thresholds = [result.wilderness[0].thresholds.get(name, math.inf) for name in known.class_names]
+    similar = similar_classes(known.class_names)
+    assert similar.sum() == 2
+    counts, table = errors_slowly(known, found, wild, wild_found, thresholds, similar, 12)
+    assert result.errors[0].open_set == counts
+    assert np.array_equal(result.confusion.counts, table)
+
+
+def voc_eval_slowly(truth, found, fate, how):
+    """Mean average precision as the VOC development kit describes it."""
+    out = []
+    for c in range(truth.n_classes):
+        n_objects, points = curve_slowly(truth, found, fate, c)
+        if not n_objects:
+            continue
+        if how == "voc_11_point":
+            out.append(np.mean([max((p for r, p, _ in points if r >= k / 10), default=0) for k in range(11)]))
+        else:
+            area, last = 0.0, 0.0
+            for i, (r, _, _) in enumerate(points):
+                area += (r - last) * max(p for _, p, _ in points[i:])
+                last = r
+            out.append(area)
+    return np.mean(out)
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("how", ["voc_11_point", "all_point"])
+def test_average_precision_equals_the_textbook(seed, how):
+    known, found = random_set(seed)
+    wild, wild_found = random_wild(seed)
+    result = evaluate_open_set(known, found, wild, wild_found, recalls=[0.1], bootstrap=0)
+    slow = voc_eval_slowly(known, found, match_slowly(known, found, "voc", 0.5), how)
+    assert result.mean_average_precision.known[how] == pytest.approx(slow, abs=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_101_points_equal_pycocotools(seed):
+    pytest.importorskip("pycocotools")
+    from pycocotools.cocoeval import COCOeval
+
+    truth, found = random_set(seed, soft=0.0, n_detections=200)
+    truth.crowd[:] = np.random.default_rng(seed).random(len(truth.crowd)) < 0.2
+    found = found.select(np.argsort(found.image, kind="stable"))  # pycocotools breaks ties by image
+    for bar in (0.5, 0.75):
+        ranked = rank(truth, found, match(truth, found, rule="coco", iou=bar, max_detections=100))
+        table = precision_table(ranked, found.select(np.zeros(0, int)), np.array([0]))
+        ours = average_precision(table)["coco_101_point"][ranked.n_objects > 0].mean()
+        with contextlib.redirect_stdout(io.StringIO()):
+            outside = COCOeval(*coco_objects(truth, found), "bbox")
+            outside.params.iouThrs = np.array([bar])
+            outside.evaluate()
+            outside.accumulate()
+        precision = outside.eval["precision"][0, :, :, 0, 2]
+        assert ours == pytest.approx(precision[:, precision[0] > -1].mean(), abs=1e-12)
+
+
+def test_a_perfect_detector_has_average_precision_1():
+    truth, _ = random_set(0, soft=0.0)
+    score = np.linspace(0.1, 0.9, len(truth.image))
+    found = Detections("found", truth.image, truth.category, truth.box, score)
+    wild = make_truth([], n_images=3, classes=("elk",))
+    result = evaluate_open_set(truth, found, wild, make_found([]), recalls=[1.0], rule="coco", bootstrap=0)
+    assert set(result.mean_average_precision.known.values()) == {1.0}
+
+
+# ---- real data -----------------------------------------------------------------------------------------------------
+
+
+def test_yolov2_on_voc_2007(voc):
+    """11-point mAP .721 with difficult objects ignored, equal to a textbook loop over images."""
+    truth, found = voc
+    matches = match(truth, found)
+    ranked = rank(truth, found, matches)
+    table = precision_table(ranked, found.select(np.zeros(0, int)), np.array([0]))
+    ours = average_precision(table)["voc_11_point"][:, 0]
+    assert ours.mean() == pytest.approx(0.721, abs=0.002)
+    textbook = []
+    for c in range(truth.n_classes):
+        objects = {}
+        for g in np.flatnonzero(truth.category == c):
+            objects.setdefault(int(truth.image[g]), []).append([truth.box[g], bool(truth.ignore[g]), False])
+        rows = np.flatnonzero(found.category == c)
+        hits, misses, curve = 0, 0, []
+        n_objects = sum(not one[1] for ones in objects.values() for one in ones)
+        for d in rows[np.argsort(-found.score[rows], kind="stable")]:
+            best, best_iou = None, 0.0
+            for one in objects.get(int(found.image[d]), []):
+                iou = iou_by_hand(found.box[d], one[0])
+                if iou > best_iou:
+                    best, best_iou = one, iou
+            if best is not None and best_iou >= 0.5:
+                if best[1]:
+                    continue
+                hits, misses = hits + (not best[2]), misses + best[2]
+                best[2] = True
+            else:
+                misses += 1
+            curve.append((hits / n_objects, hits / (hits + misses)))
+        recall, precision = np.array(curve).T
+        textbook.append(np.mean([precision[recall >= k / 10].max(initial=0) for k in range(11)]))
+    assert ours == pytest.approx(np.array(textbook), abs=1e-12)
+
+
+def test_wild_test_with_six_animals_hidden(voc):
+    from openset.detection.split import split_classes
+
+    truth, _ = voc
+    hidden = {"bird", "cat", "cow", "dog", "horse", "sheep"}
+    split = split_classes(truth, [name for name in truth.class_names if name not in hidden])
+    assert (split.known.n_images, split.wild.n_images) == (3970, 982)
+    file = data_file("voc2007_test_yolov2.json.gz")
+    result = evaluate_open_set(split.known, file, split.wild, drop_other_classes=True, bootstrap=0)
+    assert result.wilderness[1].ratios == (0.1, 0.2)
+    assert result.owod.n_unknown == 1454
+    assert "13428 detections of 6 other classes were left out" in result.notes
+
+
+# ---- properties ----------------------------------------------------------------------------------------------------
+
+
+@settings(max_examples=40, deadline=None)
+@given(seed=st.integers(0, 10**6), factor=st.floats(0.1, 10))
+def test_properties(seed, factor):
+    known, found = random_set(seed, n_images=6, n_objects=20, n_detections=60)
+    wild, wild_found = random_wild(seed, n_images=9)
+
+    def run(found, wild_found, variants=VARIANTS):
+        return evaluate_open_set(known, found, wild, wild_found, recalls=[0.1], variant=variants, bootstrap=0)
+
+    plain = run(found, wild_found)
+    for row in plain.wilderness:
+        assert min(row.impact) >= -1e-12
+        if row.variant != "official":  # counts can only grow with more images, and so does their ratio
+            assert (np.diff(row.impact) >= 0).all()
+    scaled = run(replace(found, score=found.score * factor), replace(wild_found, score=wild_found.score * factor))
+    order = np.random.default_rng(seed).permutation(len(wild_found))
+    shuffled = run(found, wild_found.select(order))
+    for row, other, third in zip(plain.wilderness, scaled.wilderness, shuffled.wilderness, strict=True):
+        assert row.impact == pytest.approx(other.impact)
+        assert row.impact == pytest.approx(third.impact)
+    silent = run(found, wild_found.select(np.zeros(0, int)))
+    assert all(row.awi == 0 and row.slope == 0 and row.fp_per_1000 == 0 for row in silent.wilderness)
+    assert silent.mean_average_precision.known == silent.mean_average_precision.wild
+    twice = run(found, wild_found.select(np.repeat(np.arange(len(wild_found)), 2)), ["paper", "macro"])
+    for row, double in zip(plain.wilderness, twice.wilderness, strict=False):
+        assert double.awi == pytest.approx(2 * row.awi)
+
+
+@settings(max_examples=200, deadline=None)
+@given(n=st.integers(1, 10_000), recall=st.floats(0.001, 1))
+@example(n=100, recall=0.07)  # .07 x 100 is a little more than 7 in floating point
+@example(n=3, recall=1 / 3)
+def test_needed_is_the_smallest_count(n, recall):
+    k = int(needed(np.array([n]), recall)[0])
+    assert k / n >= recall
+    assert k == 1 or (k - 1) / n < recall
+
+
+def test_thresholds_at_a_recall_equal_a_scan():
+    for seed in range(20):
+        known, found = random_set(seed)
+        ranked = rank(known, found, match(known, found))
+        for recall in (0.05, 0.4, 0.9):
+            point = at_recall(ranked, recall)
+            fate = match_slowly(known, found, "voc", 0.5)
+            for c in range(known.n_classes):
+                _, points = curve_slowly(known, found, fate, c)
+                reached = [one for one in points if one[0] >= recall]
+                assert point.reached[c] == bool(reached)
+                assert point.thresholds[c] == (reached[0][2] if reached else math.inf)
+
+
+# ---- intervals -----------------------------------------------------------------------------------------------------
+
+
+def resample_slowly(known, found, wild, wild_found, rows, wild_rows):
+    """The data set that a draw stands for, with every drawn image copied out."""
+
+    def copy(truth, found, rows):
+        objects = [np.flatnonzero(truth.image == row) for row in rows]
+        detections = [np.flatnonzero(found.image == row) for row in rows]
+        new_truth = truth.select(np.concatenate(objects))
+        new_truth = replace(
+            new_truth,
+            image=np.repeat(np.arange(len(rows)), [len(one) for one in objects]),
+            image_ids=tuple(range(len(rows))),
+            file_names=tuple("" for _ in rows),
+        )
+        new_found = found.select(np.concatenate(detections))
+        return new_truth, replace(new_found, image=np.repeat(np.arange(len(rows)), [len(one) for one in detections]))
+
+    return (*copy(known, found, rows), *copy(wild, wild_found, wild_rows))
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_replicates_equal_evaluating_the_drawn_images(variant):
+    """Weights must do what copying the drawn images does; scores are distinct, so only copies tie."""
+    from openset.detection.bootstrap import _draws, replicates
+    from openset.detection.sets import arrange
+
+    known, found = random_set(5, levels=10**6, soft=0.1)
+    wild, wild_found = random_wild(5, levels=10**6)
+    data = arrange(known, found, wild, wild_found)
+    matches = match(known, found)
+    levels = wilderness_levels(12, 20)
+    drawn = replicates(data, rank(known, found, matches), levels, [0.1, 0.3], variant, n=8, seed=3)
+    random = np.random.default_rng(3)
+    for i, (weights, wild_rows) in enumerate(_draws(12, 20, 8, 3)):
+        rows = random.integers(12, size=12)
+        assert np.array_equal(np.bincount(rows, minlength=12), weights)
+        assert np.array_equal(random.integers(20, size=20), wild_rows)
+        copied = resample_slowly(known, found, wild, wild_found, rows, wild_rows)
+        result = evaluate_open_set(*copied, recalls=[0.1, 0.3], variant=variant, bootstrap=0)
+        for j, row in enumerate(result.wilderness):
+            assert drawn.fp_per_1000[i, j] == pytest.approx(row.fp_per_1000)
+            assert drawn.awi[i, j] == pytest.approx(row.awi, abs=1e-9), variant
+
+
+def test_interval_brackets_the_value_and_repeats():
+    known, found = random_set(1, n_images=60, n_objects=200, n_detections=600)
+    wild, wild_found = random_wild(1, n_images=80, n_detections=100)
+    runs = [
+        evaluate_open_set(known, found, wild, wild_found, recalls=[0.3], bootstrap=200, seed=s).wilderness[0]
+        for s in (0, 0, 1)
+    ]
+    assert runs[0].awi_low < runs[0].awi < runs[0].awi_high
+    assert runs[0] == runs[1]
+    assert runs[0] != runs[2]
+
+
+# ---- what is refused -----------------------------------------------------------------------------------------------
+
+
+def test_a_known_class_on_wild_images_is_refused_under_any_name():
+    known, known_found, wild, wild_found = pencil_case()
+    known = replace(known, class_names=("aeroplane", "b"))
+    wild = replace(wild, class_names=("airplane", "zebra"))
+    with pytest.raises(
+        OpenSetError,
+        match=r"1 objects of class 'airplane', which is the known class 'aeroplane'.*for example 0",
+    ):
+        evaluate_open_set(known, known_found, wild, wild_found)
+
+
+def test_a_known_class_that_is_only_listed_is_fine():
+    known, known_found, wild, wild_found = pencil_case()
+    wild = replace(wild, class_names=("elephant", "zebra", "a"), class_ids=(0, 1, 2))
+    assert evaluate_open_set(known, known_found, wild, wild_found, recalls=[0.5], bootstrap=0).owod.n_unknown == 2
+
+
+def test_undefined_is_loud():
+    case = pencil_case()
+    with pytest.raises(OpenSetError, match=r"None of the 2 classes reaches recall 0\.8"):
+        evaluate_open_set(*case, recalls=[0.8], bootstrap=0)
+    with pytest.raises(OpenSetError, match=r"'recall' must be in \(0, 1\], got 30. Did you mean 0.3"):
+        evaluate_open_set(*case, recalls=[30])
+    with pytest.raises(OpenSetError, match="Did you mean 'official'"):
+        evaluate_open_set(*case, variant="offical")
+    with pytest.raises(OpenSetError, match="ratio 2 is not possible with 4 known and 4 wild images: the largest is 1"):
+        evaluate_open_set(*case, ratios=[2])
+    with pytest.raises(OpenSetError, match="no object to find: 0 objects"):
+        evaluate_open_set(make_truth([]), *case[1:])
+    with pytest.raises(OpenSetError, match="None of the 2 classes reaches"):
+        evaluate_open_set(case[0], make_found([]), case[2], case[3])
+
+
+def test_few_wild_images_give_one_level_and_a_note():
+    known, known_found, _, _ = pencil_case()
+    known = replace(known, image_ids=tuple(range(40)), file_names=("",) * 40)
+    wild = make_truth([], n_images=2, classes=("elk",))
+    result = evaluate_open_set(
+        known, known_found, wild, make_found([(1, "a", [0, 0, 1, 1], 0.9)]), recalls=[0.5], bootstrap=0
+    )
+    assert result.wilderness[0].ratios == (2 / 40,)
+    assert result.wilderness[0].impact == (1 / 4,)
+    assert any("only 2 wild images" in note for note in result.notes)
+
+
+def test_results_say_where_they_come_from():
+    first, again, other = (
+        evaluate_open_set(*case, recalls=[0.5], bootstrap=0, seed=7).meta
+        for case in (pencil_case(), pencil_case(), (*pencil_case()[:3], pencil_case()[3].select(np.arange(4))))
+    )
+    assert first == again
+    assert first["fingerprint"] != other["fingerprint"]
+    assert (first["seed"], first["rule"], first["files"][2]) == (7, "voc", "wild")
+
+
+def test_json_has_the_documented_keys_and_no_nan():
+    content = evaluate_open_set(*pencil_case(), recalls=[0.5], bootstrap=20).to_json()
+    text = json.dumps(content, allow_nan=False)
+    assert json.loads(text)["schema"] == 1
+    assert {"schema", "map", "wilderness", "errors", "confusion", "owod"} <= set(content)
+    keys = {
+        "recall",
+        "variant",
+        "ratios",
+        "impact",
+        "awi",
+        "awi_low",
+        "awi_high",
+        "slope",
+        "fp_per_1000",
+        "thresholds",
+        "unreached",
+    }
+    assert keys <= set(content["wilderness"][0])
+
+
+def test_object_versus_background_by_hand():
+    known = make_truth([(i, "a", [0, 0, 10, 10]) for i in range(3)], n_images=3)
+    found = make_found(
+        [(0, "a", [0, 0, 10, 10], 0.9), (1, "a", [0, 0, 10, 10], 0.3), (2, "a", [50, 0, 10, 10], 0.9)],
+        background=[0.1, 0.7, 0.0],
+    )
+    wild = make_truth([], classes=("elk",))
+    result = evaluate_open_set(known, found, wild, make_found([]), recalls=[0.5], bootstrap=0)
+    assert set(result.background) == {"a"}
+    row = result.background["a"]  # differences .8 and -.4; the third detection is wrong
+    assert (row.n, row.share_background_higher) == (2, 0.5)
+    assert (row.mean, row.sd) == pytest.approx((0.2, 0.6))
+    assert row.histogram[18] + row.histogram[17] == 1
+    assert row.histogram[6] + row.histogram[5] == 1
+    assert sum(row.histogram) == 2
+    assert evaluate_open_set(*pencil_case(), recalls=[0.5], bootstrap=0).background is None

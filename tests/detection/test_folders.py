@@ -1,0 +1,116 @@
+"""VOC XML and YOLO text folders give the same columns as the COCO file of the same data."""
+
+import numpy as np
+import pytest
+
+from openset.detection.coco import read_ground_truth
+from openset.detection.results import read_detections
+from openset.errors import OpenSetError
+
+VOC = """<annotation><filename>000012.jpg</filename><size><width>200</width><height>100</height></size>
+<object><name>dog</name><difficult>0</difficult><bndbox><xmin>48</xmin><ymin>40</ymin><xmax>195</xmax><ymax>71</ymax></bndbox></object>
+<object><name>cat</name><difficult>1</difficult><bndbox><xmin>1</xmin><ymin>1</ymin><xmax>1</xmax><ymax>1</ymax></bndbox></object>
+</annotation>"""
+
+
+def test_voc_boxes_include_both_ends_and_count_from_one(tmp_path):
+    (tmp_path / "Annotations").mkdir()
+    (tmp_path / "Annotations" / "000012.xml").write_text(VOC)
+    for folder in (tmp_path, tmp_path / "Annotations"):
+        truth = read_ground_truth(folder)
+        assert truth.class_names == ("cat", "dog")
+        assert truth.image_ids == (12,)
+        assert truth.box.tolist() == [[47, 39, 148, 32], [0, 0, 1, 1]]
+        assert truth.ignore.tolist() == [False, True]
+        assert truth.category.tolist() == [1, 0]
+        assert truth.sizes.tolist() == [[200, 100]]
+    row = {"category_id": 1, "bbox": [0, 0, 1, 1], "score": 1}
+    found = read_detections([{**row, "image_id": 12}, {**row, "image_id": "000012"}], truth)
+    assert found.image.tolist() == [0, 0]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (VOC[:200], "not a readable VOC annotation"),
+        (VOC.replace("48", "left"), "not a readable VOC annotation"),
+        (VOC.replace("<xmin>48</xmin>", ""), "bbox .* not finite"),
+        (VOC.replace("195", "5"), "negative width"),
+        ('<!DOCTYPE a [<!ENTITY b "c">]>' + VOC.replace("dog", "&b;"), "DOCTYPE"),
+        ("<annotation/>", "none of the 1 VOC files has an object"),
+    ],
+)
+def test_bad_voc_files_are_named(tmp_path, text, words):
+    (tmp_path / "1.xml").write_text(text)
+    with pytest.raises(OpenSetError, match=words):
+        read_ground_truth(tmp_path)
+
+
+def test_a_doctype_is_refused_in_any_encoding(tmp_path):
+    bomb = '<?xml version="1.0" encoding="utf-16"?><!DOCTYPE a [<!ENTITY b SYSTEM "file:///etc/hostname">]><a>&b;</a>'
+    (tmp_path / "1.xml").write_bytes(bomb.encode("utf-16"))
+    with pytest.raises(OpenSetError, match="DOCTYPE"):
+        read_ground_truth(tmp_path)
+
+
+@pytest.fixture
+def yolo(tmp_path):
+    image = pytest.importorskip("PIL.Image")
+    for folder in ("images", "labels", "found"):
+        (tmp_path / folder).mkdir()
+    for name, size in (("a", (100, 50)), ("b", (10, 10))):
+        image.new("RGB", size).save(tmp_path / "images" / f"{name}.png")
+    (tmp_path / "classes.txt").write_text("cat\ndog\n")
+    (tmp_path / "labels" / "a.txt").write_text("1 0.5 0.5 0.2 0.4\n")
+    (tmp_path / "found" / "a.txt").write_text("1 0.5 0.5 0.2 0.4 0.75\n0 0.1 0.1 0.2 0.2 0.5\n")
+    return tmp_path
+
+
+def test_yolo_folder(yolo):
+    for folder in (yolo, yolo / "labels"):
+        truth = read_ground_truth(folder)
+        assert truth.image_ids == ("a", "b")
+        assert truth.class_names == ("cat", "dog")
+        assert truth.box == pytest.approx(np.array([[40, 15, 20, 20]]))
+    found = read_detections(yolo / "found", truth)
+    assert found.box == pytest.approx(np.array([[40, 15, 20, 20], [0, 0, 20, 10]]))
+    assert found.score.tolist() == [0.75, 0.5]
+    assert found.category.tolist() == [1, 0]
+
+
+def test_yolo_names_from_yaml(yolo):
+    pytest.importorskip("yaml")
+    (yolo / "classes.txt").unlink()
+    (yolo / "data.yaml").write_text("names:\n  0: cat\n  1: hund\n")
+    assert read_ground_truth(yolo).class_names == ("cat", "hund")
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("1 0.5 0.5 0.2", "line 1: expected 'class x y width height'"),
+        ("1 0.5 0.5 0.2 x", "line 1: expected"),
+        ("7 0.5 0.5 0.2 0.2", "class 7, but there are 2 class names"),
+        ("1 0.5 0.5 nan 0.2", "line 1: expected"),
+    ],
+)
+def test_bad_yolo_lines_are_named(yolo, line, words):
+    (yolo / "labels" / "a.txt").write_text(line)
+    with pytest.raises(OpenSetError, match=words):
+        read_ground_truth(yolo)
+
+
+def test_bad_yolo_folders_are_named(yolo):
+    (yolo / "images" / "a.png").write_bytes(b"not an image")
+    with pytest.raises(OpenSetError, match=r"a\.png is not a readable image"):
+        read_ground_truth(yolo)
+    (yolo / "classes.txt").unlink()
+    with pytest.raises(OpenSetError, match="no class names"):
+        read_ground_truth(yolo)
+    for file in (yolo / "images").iterdir():
+        file.unlink()
+    (yolo / "classes.txt").write_text("cat\ndog\n")
+    with pytest.raises(OpenSetError, match="there are no images in"):
+        read_ground_truth(yolo)
+    with pytest.raises(OpenSetError, match="holds neither VOC"):
+        read_ground_truth(yolo / "images")

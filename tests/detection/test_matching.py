@@ -1,0 +1,239 @@
+"""The matcher, by hand, against slow loops, against pycocotools, and by property."""
+
+import contextlib
+import io
+
+import numpy as np
+import pytest
+from detection_sets import make_found, make_truth, random_set
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from openset.detection.matching import RULES, match, overlaps
+from openset.errors import OpenSetError
+
+
+def iou_by_hand(a, b, crowd=False):
+    width = min(a[0] + a[2], b[0] + b[2]) - max(a[0], b[0])
+    height = min(a[1] + a[3], b[1] + b[3]) - max(a[1], b[1])
+    if width <= 0 or height <= 0:
+        return 0.0
+    both = width * height
+    return both / (a[2] * a[3] if crowd else a[2] * a[3] + b[2] * b[3] - both)
+
+
+def match_slowly(truth, found, rule, bar):
+    """A loop over detections by falling score, as the rules are told in words."""
+    n = len(found)
+    out = {"object": [-1] * n, "correct": [False] * n, "duplicate": [False] * n, "ignored": [False] * n}
+    taken = set()
+    for d in sorted(range(n), key=lambda d: -found.score[d]):  # sorted() keeps file order for ties
+        here = [g for g in range(len(truth.image)) if truth.image[g] == found.image[d]]
+        iou = {g: iou_by_hand(found.box[d], truth.box[g], truth.crowd[g]) for g in here}
+        own = [g for g in here if truth.category[g] == found.category[d] and iou[g] > 0]
+        crowds = [g for g in own if truth.crowd[g] and iou[g] >= bar]
+        if rule == "coco":
+            _coco_step(truth, d, own, iou, bar, taken, out)
+            continue
+        pool = own if rule == "voc" else [g for g in here if iou[g] > 0]
+        pool = [g for g in pool if not truth.crowd[g]]
+        best = max(pool, key=lambda g: (iou[g], -g), default=-1)
+        out["object"][d] = best
+        if best >= 0 and iou[best] >= bar and truth.category[best] == found.category[d]:
+            if truth.ignore[best]:
+                out["ignored"][d] = True
+            elif best in taken:
+                out["duplicate"][d] = True
+            else:
+                out["correct"][d] = True
+                taken.add(best)
+        elif crowds:
+            out["ignored"][d] = True
+    return {key: np.array(values) for key, values in out.items()}
+
+
+def _coco_step(truth, d, own, iou, bar, taken, out):
+    soft = truth.ignore | truth.crowd
+    hard = [g for g in own if not soft[g] and g not in taken and iou[g] >= bar]
+    easy = [g for g in own if soft[g] and (truth.crowd[g] or g not in taken) and iou[g] >= bar]
+    if hard:
+        best = max(hard, key=lambda g: (iou[g], g))
+        taken.add(best)
+        out["object"][d], out["correct"][d] = best, True
+        return
+    best = max([g for g in own if not truth.crowd[g]], key=lambda g: (iou[g], -g), default=-1)
+    out["object"][d] = best
+    if easy:
+        taken.add(max(easy, key=lambda g: (iou[g], g)))
+        out["ignored"][d] = True
+    elif best >= 0 and iou[best] >= bar and not soft[best]:
+        out["duplicate"][d] = True
+
+
+def test_each_fate_by_hand():
+    """One image: object a at 0..10, a difficult a at 100, a crowd of a at 200..300, object b at 0..8 wide."""
+    truth = make_truth(
+        [
+            (0, "a", [0, 0, 10, 10]),
+            (0, "a", [100, 0, 10, 10], "ignore"),
+            (0, "a", [200, 0, 100, 10], "crowd"),
+            (0, "b", [0, 0, 8, 10]),
+        ]
+    )
+    found = make_found(
+        [
+            (
+                0,
+                "a",
+                [0, 0, 10, 10],
+                0.5,
+            ),  # same score as the next: file order decides, so this one is correct
+            (0, "a", [0, 0, 10, 10], 0.5),  # duplicate
+            (0, "a", [101, 0, 10, 10], 0.9),  # on the difficult object: ignored
+            (0, "a", [210, 0, 10, 10], 0.8),  # inside the crowd: ignored
+            (0, "a", [0, 0, 10, 30], 0.7),  # IoU 1/3: wrong
+            (0, "b", [0, 0, 10, 10], 0.6),  # IoU .8 with b, 1 with a
+            (0, "b", [500, 0, 10, 10], 0.6),  # touches nothing
+        ]
+    )
+    result = match(truth, found)
+    assert result.correct.tolist() == [True, False, False, False, False, True, False]
+    assert result.duplicate.tolist() == [False, True, False, False, False, False, False]
+    assert result.ignored.tolist() == [False, False, True, True, False, False, False]
+    assert result.object.tolist() == [0, 0, 1, -1, 0, 3, -1]
+    assert result.iou == pytest.approx([1, 1, 9 / 11, 0, 1 / 3, 0.8, 0])
+    agnostic = match(truth, found, rule="agnostic")
+    assert agnostic.correct.tolist() == [True, False, False, False, False, False, False]
+    assert agnostic.object[5] == 0
+
+
+def test_coco_gives_the_second_detection_the_second_object():
+    """Two objects side by side; both detections prefer the first. VOC: a duplicate. COCO: two correct."""
+    truth = make_truth([(0, "a", [0, 0, 10, 10]), (0, "a", [0, 0, 10, 12])])
+    found = make_found([(0, "a", [0, 0, 10, 10], 0.9), (0, "a", [0, 0, 10, 10], 0.8)])
+    assert match(truth, found).duplicate.tolist() == [False, True]
+    assert match(truth, found, rule="coco").correct.tolist() == [True, True]
+    assert match(truth, found, rule="coco").object.tolist() == [0, 1]
+
+
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("seed", range(30))
+def test_equals_the_slow_loop(rule, seed):
+    truth, found = random_set(seed)
+    for bar in (0.3, 0.5, 1.0):
+        fast, slow = match(truth, found, rule=rule, iou=bar), match_slowly(truth, found, rule, bar)
+        for name, values in slow.items():
+            assert np.array_equal(getattr(fast, name), values), name
+
+
+def test_blocks_of_pairs_join_without_a_seam(monkeypatch):
+    truth, found = random_set(3)
+    whole = overlaps(truth, found)
+    monkeypatch.setattr("openset.detection.matching._PAIRS_AT_ONCE", 7)
+    parts = overlaps(truth, found)
+    assert len(whole.iou) > 100
+    for name in ("detection", "object", "iou"):
+        assert np.array_equal(getattr(whole, name), getattr(parts, name))
+
+
+def coco_objects(truth, found):
+    from pycocotools.coco import COCO
+
+    coco = COCO()
+    coco.dataset = {
+        "images": [{"id": i} for i in truth.image_ids],
+        "categories": [{"id": i, "name": name} for i, name in zip(truth.class_ids, truth.class_names, strict=True)],
+        "annotations": [
+            {
+                "id": i + 1,
+                "image_id": int(truth.image[i]),
+                "category_id": truth.class_ids[truth.category[i]],
+                "bbox": truth.box[i].tolist(),
+                "area": float(truth.box[i, 2] * truth.box[i, 3]),
+                "iscrowd": int(truth.crowd[i]),
+            }
+            for i in range(len(truth.image))
+        ],
+    }
+    coco.createIndex()
+    rows = [
+        {
+            "image_id": int(found.image[d]),
+            "category_id": truth.class_ids[found.category[d]],
+            "bbox": found.box[d].tolist(),
+            "score": float(found.score[d]),
+        }
+        for d in range(len(found))
+    ]
+    return coco, coco.loadRes(rows)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_coco_rule_equals_pycocotools(seed):
+    """pycocotools knows crowds but overrides `ignore`, so difficult objects are left to the slow loop above."""
+    pytest.importorskip("pycocotools")
+    from pycocotools.cocoeval import COCOeval
+
+    truth, found = random_set(seed, soft=0.0)
+    random = np.random.default_rng(seed)
+    truth.crowd[:] = random.random(len(truth.crowd)) < 0.2
+    with contextlib.redirect_stdout(io.StringIO()):
+        gt, dt = coco_objects(truth, found)
+        outside = COCOeval(gt, dt, "bbox")
+        outside.params.maxDets = [3]
+        outside.evaluate()
+    fate = {}
+    for part in outside.evalImgs:
+        if part is not None and part["aRng"] == outside.params.areaRng[0]:
+            for d, m, ignored in zip(part["dtIds"], part["dtMatches"][0], part["dtIgnore"][0], strict=True):
+                fate[d - 1] = (bool(m) and not ignored, bool(ignored))
+    ours = match(truth, found, rule="coco", max_detections=3)
+    assert len(fate) > 50
+    for d in range(len(found)):
+        assert fate.get(d, (False, True)) == (ours.correct[d], ours.ignored[d])
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    seed=st.integers(0, 10**6),
+    rule=st.sampled_from(RULES),
+    shift=st.floats(-100, 100),
+    scale=st.sampled_from([0.5, 2, 8]),
+)
+def test_properties(seed, rule, shift, scale):
+    truth, found = random_set(seed, n_images=4, n_objects=12, n_detections=30, levels=1000)
+    found.score[:] += np.arange(len(found)) * 1e-9  # no ties, so that order cannot matter
+    plain = match(truth, found, rule=rule)
+    assert not (plain.correct & plain.duplicate).any()
+    assert not (plain.correct & plain.ignored).any()
+    assert not (plain.duplicate & plain.ignored).any()
+    assert (plain.iou[plain.correct] >= 0.5).all()
+    assert len(set(plain.object[plain.correct])) == plain.correct.sum()
+    assert (truth.category[plain.object[plain.correct]] == found.category[plain.correct]).all()
+    order = np.random.default_rng(seed).permutation(len(found))
+    assert np.array_equal(match(truth, found.select(order), rule=rule).correct, plain.correct[order])
+    found.box[:] *= scale
+    truth.box[:] *= scale
+    assert np.array_equal(match(truth, found, rule=rule).correct, plain.correct)
+    found.score[:] = np.exp(found.score) + shift
+    assert np.array_equal(match(truth, found, rule=rule).correct, plain.correct)
+
+
+def test_nothing_found_and_nothing_to_find():
+    truth, found = make_truth([(0, "a", [0, 0, 1, 1])]), make_found([(0, "a", [0, 0, 1, 1], 0.5)])
+    for rule in RULES:
+        assert len(match(truth, make_found([]), rule=rule).correct) == 0
+        assert match(make_truth([]), found, rule=rule).correct.tolist() == [False]
+        assert match(make_truth([]), found, rule=rule).object.tolist() == [-1]
+
+
+def test_boxes_without_area_overlap_nothing():
+    truth = make_truth([(0, "a", [0, 0, 0, 0])])
+    assert match(truth, make_found([(0, "a", [0, 0, 0, 0], 0.5)])).iou.tolist() == [0]
+
+
+def test_a_wrong_rule_is_named():
+    with pytest.raises(OpenSetError, match=r"'rule' cannot be 'vco'. Did you mean 'voc'"):
+        match(*random_set(0), rule="vco")
+    with pytest.raises(OpenSetError, match=r"got 50. Did you mean 0.5"):
+        match(*random_set(0), iou=50)

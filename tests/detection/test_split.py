@@ -1,0 +1,83 @@
+"""Known and wild images from one data set."""
+
+import json
+
+import pytest
+from detection_sets import make_truth
+
+from openset.detection.coco import read_ground_truth
+from openset.detection.evaluation import evaluate_open_set
+from openset.detection.split import coco_dict, read_names, split_classes, write_split
+from openset.errors import OpenSetError
+
+
+@pytest.fixture
+def truth():
+    """Images: cat; cat and elk; elk; nothing; a difficult cat alone."""
+    objects = [
+        (0, "cat", [0, 0, 10, 10]),
+        (1, "cat", [0, 0, 10, 10]),
+        (1, "elk", [20, 0, 10, 10]),
+        (2, "elk", [0, 0, 10.5, 10]),
+        (4, "cat", [0, 0, 10, 10], "ignore"),
+    ]
+    return make_truth(objects, n_images=5, classes=("cat", "elk", "cow"))
+
+
+def test_by_hand(truth):
+    parts = split_classes(truth, ["Cat"])
+    assert parts.known.image_ids == (0, 1, 4)
+    assert parts.wild.image_ids == (2, 3)
+    assert parts.known.class_names == ("cat",)
+    assert parts.wild.class_names == ("elk", "cow")
+    assert parts.known.image.tolist() == [0, 1, 2]
+    assert parts.known.ignore.tolist() == [False, False, True]
+    assert parts.wild.category.tolist() == [0]
+    assert (parts.hidden_on_known, parts.n_mixed, parts.n_empty) == (1, 1, 1)
+
+
+def test_mixed_images_can_be_dropped(truth):
+    parts = split_classes(truth, ["cat"], drop_mixed=True)
+    assert parts.known.image_ids == (0, 4)
+    assert parts.wild.image_ids == (2, 3)
+
+
+def test_what_is_written_can_be_read_and_evaluated(truth, tmp_path):
+    row = {"bbox": [0, 0, 10, 10], "score": 0.5}
+    results = [{**row, "image_id": i, "category_id": c} for i, c in ((0, 0), (1, 0), (2, 0), (2, 1))]
+    (tmp_path / "dt.json").write_text(json.dumps(results))
+    said = write_split(split_classes(truth, ["cat"]), truth, tmp_path / "dt.json", tmp_path / "out")
+    assert "Left out: 1 objects of hidden classes on 1 known images" in " ".join(said)
+    assert "Left out: 1 detections of hidden classes." in said
+    again = read_ground_truth(tmp_path / "out" / "wild.json")
+    assert again.box.tolist() == [[0, 0, 10.5, 10]]
+    files = [tmp_path / "out" / f"{name}.json" for name in ("known", "known_dt", "wild", "wild_dt")]
+    result = evaluate_open_set(*files, recalls=[1.0], bootstrap=0)
+    assert result.wilderness[0].n_open[-1] == 1  # the cat seen in the elk
+
+
+def test_round_trip_keeps_everything(truth):
+    again = read_ground_truth(coco_dict(truth))
+    for name in ("image", "category", "box", "ignore", "crowd"):
+        assert getattr(again, name).tolist() == getattr(truth, name).tolist()
+    assert again.file_names == truth.file_names
+
+
+def test_names_from_a_file_or_a_list(tmp_path):
+    (tmp_path / "names.txt").write_text("cat\n\nelk \n")
+    assert read_names(str(tmp_path / "names.txt")) == ["cat", "elk"]
+    assert read_names("cat, elk") == ["cat", "elk"]
+
+
+def test_impossible_splits_are_refused(truth):
+    with pytest.raises(OpenSetError, match=r"has no class 'cta'\. Did you mean 'cat'"):
+        split_classes(truth, ["cta"])
+    with pytest.raises(OpenSetError, match="hide at least one"):
+        split_classes(truth, ["cat", "elk", "cow"])
+    with pytest.raises(OpenSetError, match="no image would be known"):
+        split_classes(truth, ["cow"])
+    with pytest.raises(OpenSetError, match="at least one known class"):
+        split_classes(truth, [])
+    only_cats = make_truth([(0, "cat", [0, 0, 1, 1])], classes=("cat", "elk"))
+    with pytest.raises(OpenSetError, match="no image would be wild"):
+        split_classes(only_cats, ["cat"])
