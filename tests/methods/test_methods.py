@@ -40,7 +40,7 @@ def samples(*, negatives):
 def train(network, images, labels, epochs=60):
     network.method.prepare(labels)
     optimizers = {}
-    for role in network.method.all_roles():
+    for role in network.method.all_roles:
         parameters = list(network.method.parameters_of(role, network.backbone))
         own = network.method.optimizer_of(role, parameters)
         optimizers[role] = own or torch.optim.Adam(parameters, lr=1e-2)
@@ -78,7 +78,7 @@ def test_every_parameter_is_trained_by_exactly_one_role(name):
     network = make_network(name)
     trained = [
         id(parameter)
-        for role in network.method.all_roles()
+        for role in network.method.all_roles
         for parameter in network.method.parameters_of(role, network.backbone)
     ]
     assert sorted(trained) == sorted(id(parameter) for parameter in network.parameters())

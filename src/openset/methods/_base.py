@@ -105,6 +105,8 @@ class Method(nn.Module):
     """Whether samples of negative classes take part in training."""
     trained_as: ClassVar[str] = ""
     """Name of another method whose training this one shares; only the score differs."""
+    all_roles: ClassVar[tuple[str, ...]] = ("classifier",)
+    """Everybody who is trained in some epoch."""
     tap: int | None = None
     """Number of backbone stages after which the method wants to see the hidden activations."""
 
@@ -147,11 +149,7 @@ class Method(nn.Module):
 
     def roles(self, epoch: int) -> tuple[str, ...]:
         """Who is trained in this epoch, in turn. One optimiser each; the last is always the classifier."""
-        return ("classifier",)
-
-    def all_roles(self) -> tuple[str, ...]:
-        """Everybody who is trained in some epoch."""
-        return ("classifier",)
+        return self.all_roles
 
     def parameters_of(self, role: str, backbone: nn.Module) -> Iterable[nn.Parameter]:
         """The parameters that `role` trains."""

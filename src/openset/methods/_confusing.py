@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from copy import deepcopy
+from itertools import pairwise
 
 import torch
 from torch import Tensor, nn
@@ -19,7 +20,7 @@ class Generator(nn.Module):
         doublings = max(1, (max(self.height, self.width) - 1).bit_length() - 2)
         widths = [filters * 2 ** min(2, doublings - 1 - step) for step in range(doublings)]
         layers: list[nn.Module] = [nn.ConvTranspose2d(N_NOISE, widths[0], 4, bias=False), *_norm(widths[0])]
-        for before, after in zip(widths, widths[1:], strict=False):
+        for before, after in pairwise(widths):
             layers += [nn.ConvTranspose2d(before, after, 4, stride=2, padding=1, bias=False), *_norm(after)]
         layers += [nn.ConvTranspose2d(widths[-1], channels, 4, stride=2, padding=1), nn.Sigmoid()]
         self.layers = nn.Sequential(*layers)

@@ -30,6 +30,7 @@ class ARPLConfusing(ARPL):
     """
 
     title = "ARPL with confusing samples"
+    all_roles = ("discriminator", "generator", "classifier")
 
     def __init__(
         self,
@@ -55,11 +56,7 @@ class ARPLConfusing(ARPL):
 
     def roles(self, epoch: int) -> tuple[str, ...]:
         """Generation in every other epoch."""
-        return self.all_roles() if epoch % 2 == 0 else ("classifier",)
-
-    def all_roles(self) -> tuple[str, ...]:
-        """Three players."""
-        return ("discriminator", "generator", "classifier")
+        return self.all_roles if epoch % 2 == 0 else ("classifier",)
 
     def parameters_of(self, role: str, backbone: nn.Module) -> Iterable[nn.Parameter]:
         """Each player has its own; all else is the classifier's."""

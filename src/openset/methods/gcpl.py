@@ -1,10 +1,11 @@
 """Generalised convolutional prototype learning."""
 
-from typing import Any
+from typing import Any, Literal
 
 import torch  # noqa: F401  its example needs it
 from torch import Tensor, nn
 
+from openset.errors import check_choice
 from openset.methods._base import METHODS, Batch, Method
 from openset.methods._cross_entropy import CrossEntropyLoss, Smoothing, mean_over
 from openset.methods._distance import Points, of_class
@@ -32,16 +33,28 @@ class GCPLLoss(nn.Module):
 
 @METHODS.register("gcpl")
 class GCPL(Method):
-    """Logits are minus the distances to learned prototypes; unknown score = distance to the nearest one.
+    """Logits are minus the distances to learned prototypes; unknown score = 1 - max_k p_k, p = softmax(-d).
 
-    Yang et al., CVPR 2018: CE(-d) + weight * ||x - c_y||^2 / D, d_k = ||x - c_k||^2 / D.
+    Yang et al., CVPR 2018: CE(-d) + weight * ||x - c_y||^2 / D, d_k = ||x - c_k||^2 / D. With `score="max_logit"` it is
+    the distance to the nearest prototype. That needs a large `weight`: with a small one, confident knowns move far away
+    from all prototypes, and the distance points the wrong way.
     """
 
     title = "Prototypes (GCPL)"
     paper = "arXiv:1805.03438"
+    score = "msp"
 
-    def __init__(self, n_features: int, n_classes: int, *, weight: float = 0.1, **options: Any) -> None:
+    def __init__(
+        self,
+        n_features: int,
+        n_classes: int,
+        *,
+        weight: float = 0.1,
+        score: Literal["msp", "max_logit"] = "msp",
+        **options: Any,
+    ) -> None:
         super().__init__(n_features, n_classes, **options)
+        self.score = check_choice("gcpl", "score", score, ["msp", "max_logit"])
         self.criterion = GCPLLoss(weight, **options)
 
     def make_head(self) -> nn.Module:
