@@ -81,7 +81,7 @@ def test_wrong_recipes_are_named(tmp_path):
         read_config(write(tmp_path, "- 1"))
     with pytest.raises(OpenSetError, match="There is no file"):
         read_config(tmp_path / "other.yaml")
-    with pytest.raises(OpenSetError, match="no recipe file or recipe named 'fast/digit'. Did you mean 'fast/digits'"):
+    with pytest.raises(OpenSetError, match=r"no recipe file or recipe named 'fast/digit'. Did you mean 'fast/digits'"):
         find_recipe("fast/digit")
 
 

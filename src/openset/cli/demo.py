@@ -58,7 +58,28 @@ def command(
         out=out / "threshold.json",
         unknown_share=0.1,
     )
+    _train_networks(out)
     screen.print(f"\nAll files are in [bold]{out}/[/bold]. Next: openset evaluate YOUR_SCORES.csv")
+
+
+def _train_networks(out: Path) -> None:
+    """Networks that learn to rank unknowns, against plain ones; needs the torch extra."""
+    from importlib.util import find_spec
+
+    from openset.demo import METHODS, compare_networks
+
+    if any(find_spec(package) is None for package in ("torch", "lightning_fabric", "safetensors", "yaml")):
+        console().print("\nTo train networks as well: pip install 'openset[torch,data]'", highlight=False, style="dim")
+        return
+    from openset.cli import bench as bench_command
+
+    methods, folder = ",".join(METHODS), out / "networks"
+    _step(
+        f"openset bench --protocols digits --methods {methods} --splits 0-4 --recipe fast/digits --out {folder}",
+        "Small networks on the digits protocol: plain training scored in two ways, and training that optimises OpenAUC:",
+    )
+    bench_command.command("digits", methods, splits="0-4", recipe="fast/digits", out=folder)
+    console().print(compare_networks(folder), highlight=False)
 
 
 def _step(line: str, meaning: str) -> None:
