@@ -24,7 +24,7 @@ def _torchvision():
             for name in ("nms", "qnms"):
                 if not hasattr(torch.ops.torchvision, name):
                     library.define(f"{name}{FORM}")
-    yield library
+    return library
 
 
 @needs_timm

@@ -60,7 +60,7 @@ def test_the_real_thing():
     except (ImportError, RuntimeError) as error:
         pytest.skip(f"pytorch-ood cannot be imported: {error}")
     fit, known, far = outputs(0), outputs(1), outputs(2, shift=6.0)
-    detector = Mahalanobis(model=None)
+    detector = Mahalanobis(None)
     near, away = (detector_score(detector, one, fit) for one in (known, far))
     assert np.median(away) > np.median(near)
     own = mahalanobis(known.features, fit_features=fit.features, fit_labels=fit.labels)

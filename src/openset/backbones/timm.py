@@ -1,5 +1,7 @@
 """Any image network of the timm package, as one stage."""
 
+from typing import Any
+
 from torch import nn
 
 from openset.backbones._base import BACKBONES, Backbone
@@ -25,7 +27,7 @@ class Timm(Backbone):
             ) from error
         if not timm.is_model(model):
             raise OpenSetError(f"timm has no network named '{model}'. {did_you_mean(model, timm.list_models())[:300]}")
-        sized = {"img_size": shape[1:]} if "vit" in model else {}
-        network = timm.create_model(model, pretrained=pretrained, num_classes=0, in_chans=shape[0], **sized)
+        sized: dict[str, Any] = {"img_size": shape[1:]} if "vit" in model else {}
+        network: Any = timm.create_model(model, pretrained=pretrained, num_classes=0, in_chans=shape[0], **sized)
         self.stages = nn.ModuleList([network])
         self.n_features = int(network.num_features)

@@ -1,4 +1,4 @@
-"""Detectors of the pytorch-ood package on stored outputs. It need not be installed: any object with its methods will do."""
+"""Detectors of the pytorch-ood package on stored outputs; any object with the same methods will do."""
 
 from typing import Any, Literal
 
