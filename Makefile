@@ -39,7 +39,7 @@ $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.demo: $(VENV)/bin/python pyproject.toml constraints.txt
-	$(INSTALL) --editable .
+	$(INSTALL) --editable '.[torch,data]'
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/bin/python pyproject.toml constraints.txt

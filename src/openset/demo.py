@@ -11,6 +11,8 @@ from openset.scores import Scores
 
 N_KNOWN = 6
 N_SPLITS = 5
+METHODS = ("softmax", "maxlogit", "openauc")
+"""Training methods that the demonstration compares."""
 
 
 @dataclass(frozen=True)
@@ -71,3 +73,21 @@ def write_split(result: DemoSplit, folder: Path) -> tuple[Path, Path]:
     result.validation.write(validation)
     result.test.write(test)
     return validation, test
+
+
+def compare_networks(folder: Path, first: str = "openauc", second: str = "maxlogit") -> str:
+    """One sentence: the mean difference in OpenAUC over the splits, with its interval, whatever its sign."""
+    from openset.files import read_json
+    from openset.intervals import over_splits
+    from openset.train.bench import value_of
+
+    def values(method: str) -> list[float]:
+        names = [folder / "digits" / method / f"split{split}-seed0" / "summary.json" for split in range(N_SPLITS)]
+        return [value_of(read_json(name), "open_auc") for name in names]
+
+    gap = over_splits([one - two for one, two in zip(values(first), values(second), strict=True)])
+    sure = "" if gap.low > 0 or gap.high < 0 else " The interval holds 0: five splits do not tell them apart."
+    return (
+        f"OpenAUC of {first} minus {second}, mean over {N_SPLITS} splits: {gap.value:+.3f} "
+        f"[{gap.low:+.3f}, {gap.high:+.3f}].{sure}"
+    )

@@ -1,4 +1,4 @@
-"""`openset demo`: from data to a frozen threshold in half a minute."""
+"""`openset demo`: from data to a frozen threshold and trained networks in about a minute and a half."""
 
 from pathlib import Path
 from typing import Annotated
@@ -15,7 +15,7 @@ def command(
     out: Annotated[Path, typer.Option("--out", help="Folder for the results.")] = Path("openset-demo"),
     seed: Annotated[int, typer.Option("--seed", help="Which digits are known, and how samples are divided.")] = 0,
 ) -> None:
-    """Try everything on embedded data: six digits known, four unknown, five splits, two classifiers.
+    """Try everything on embedded data: six digits known, four unknown, five splits, classifiers and networks.
 
     Example: openset demo
     """
@@ -62,8 +62,29 @@ def command(
         out=out / "threshold.json",
         unknown_share=0.1,
     )
+    _train_networks(out)
     screen.print(f"\nAll files are in [bold]{out}/[/bold]. Next: openset evaluate YOUR_SCORES.csv --report report.html")
     screen.print(f"To see it all, open in a browser:\n{page.resolve()}", soft_wrap=True, highlight=False, markup=False)
+
+
+def _train_networks(out: Path) -> None:
+    """Networks that learn to rank unknowns, against plain ones; needs the torch extra."""
+    from importlib.util import find_spec
+
+    from openset.demo import METHODS, compare_networks
+
+    if any(find_spec(package) is None for package in ("torch", "lightning_fabric", "safetensors", "yaml")):
+        console().print("\nTo train networks as well: pip install 'openset[torch,data]'", highlight=False, style="dim")
+        return
+    from openset.cli import bench as bench_command
+
+    methods, folder = ",".join(METHODS), out / "networks"
+    _step(
+        f"openset bench --protocols digits --methods {methods} --splits 0-4 --recipe fast/digits --out {folder}",
+        "Small networks on the digits protocol: plain training scored in two ways, and training for OpenAUC:",
+    )
+    bench_command.command("digits", methods, splits="0-4", recipe="fast/digits", out=folder)
+    console().print(compare_networks(folder), highlight=False)
 
 
 def _step(line: str, meaning: str) -> None:

@@ -1,0 +1,83 @@
+"""`openset predict`: class or "unknown" for a person's own images."""
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from openset.cli._console import console, progress, table
+
+_SHOWN = 40
+
+
+def command(
+    run: Annotated[Path, typer.Argument(help="Folder of a finished training run.")],
+    images: Annotated[list[Path], typer.Argument(help="Image files, or folders of them.")],
+    json: Annotated[Path | None, typer.Option("--json", help="Write the predictions to this JSON file.")] = None,
+    csv: Annotated[Path | None, typer.Option("--csv", help="Write the predictions to this CSV file.")] = None,
+    threshold: Annotated[
+        Path | None, typer.Option("--threshold", help="Another threshold file; see: openset threshold.")
+    ] = None,
+) -> None:
+    """Say for each image which class it shows, or that it is unknown.
+
+    An image is unknown if its unknown score is above the threshold, which was chosen on validation data.
+
+    Example: openset predict runs/flowers photos/ --csv predictions.csv
+    """
+    from rich.markup import escape
+
+    from openset.errors import OpenSetError
+    from openset.files import replacing, write_json
+    from openset.train.predict import TrainedRun, find_images, read_images
+
+    files = find_images(images)
+    trained = TrainedRun.read(run, threshold)
+    found = []
+    bad = 0
+    with progress("Predicting", len(files)) as advance:
+        for start in range(0, len(files), 64):
+            some = files[start : start + 64]
+            good = []
+            for name, image, trouble in read_images(some):
+                if trouble:
+                    bad += 1
+                    typer.echo(f"Left out: {trouble}.", err=True)
+                else:
+                    good.append((name, image))
+            found += trained.predict(good) if good else []
+            advance(len(some))
+    if not found:
+        raise OpenSetError(f"None of the {len(files)} images can be read.")
+    about = trained.threshold
+    if json is not None:
+        write_json(json, {"schema": 1, "threshold": asdict(about), "predictions": [asdict(one) for one in found]})
+    if csv is not None:
+        import polars as pl
+
+        with replacing(csv) as temporary:
+            pl.DataFrame([asdict(one) for one in found]).write_csv(temporary)
+    made = table("image", "prediction", "best class", "probability", "unknown score")
+    for one in found[:_SHOWN]:
+        style = "yellow" if one.prediction == "unknown" else ""
+        made.add_row(
+            escape(one.file),
+            escape(one.prediction),
+            escape(one.best_class),
+            f"{one.probability:.3f}",
+            f"{one.unknown_score:.4g}",
+            style=style,
+        )
+    screen = console()
+    screen.print(made)
+    if len(found) > _SHOWN:
+        screen.print(f"... and {len(found) - _SHOWN} more; write them all with --csv or --json.")
+    rejected = sum(one.prediction == "unknown" for one in found)
+    screen.print(
+        f"{rejected} of {len(found)} images are unknown: their score is above the threshold {about.value:.4g} "
+        f"({about.rule}).",
+        highlight=False,
+    )
+    if bad:
+        raise typer.Exit(1)

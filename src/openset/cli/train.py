@@ -1,0 +1,108 @@
+"""`openset train`: from a recipe to weights, scores and a frozen threshold."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from openset.cli._console import console, table
+
+SetOption = Annotated[
+    list[str] | None, typer.Option("--set", "-s", help="Any field of the recipe: optimizer.lr=0.01; may be repeated.")
+]
+DataRootOption = Annotated[
+    Path | None, typer.Option("--data-root", help="Folder of data sets; else OPENSET_DATA is used.")
+]
+
+
+def command(
+    recipe: Annotated[str | None, typer.Argument(help="A YAML recipe, or the name of one that comes along.")] = None,
+    protocol: Annotated[
+        str | None,
+        typer.Option("--protocol", "-p", help="Protocol name, YAML file, or folder with known/ and unknown/."),
+    ] = None,
+    method: Annotated[str | None, typer.Option("--method", "-m", help="See: openset methods.")] = None,
+    backbone: Annotated[
+        str | None, typer.Option("--backbone", help="fastnet, classifier32, mlp, resnet50, timm:NAME.")
+    ] = None,
+    split: Annotated[int | None, typer.Option("--split", help="Split of the protocol.")] = None,
+    seed: Annotated[int | None, typer.Option("--seed", help="Same seed, same result.")] = None,
+    epochs: Annotated[int | None, typer.Option("--epochs", help="Passes over the training data.")] = None,
+    devices: Annotated[int | None, typer.Option("--devices", help="Processes (GPUs) on this machine.")] = None,
+    settings: SetOption = None,
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="Run folder.")] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in --out.")] = False,
+    data_root: DataRootOption = None,
+) -> None:
+    """Train a method on a protocol; weights, scores, outputs and a threshold go to one folder.
+
+    Example: openset train --protocol digits --method openauc --set train.epochs=30
+    """
+    from openset.train.config import read_config
+    from openset.train.interrupt import Interrupted
+    from openset.train.run import begin, is_first_process, train
+
+    given: dict[str, Any] = {
+        "protocol": protocol,
+        "split": split,
+        "seed": seed,
+        "train.epochs": epochs,
+        "engine.devices": devices,
+        "data_root": None if data_root is None else str(data_root),
+        "method.name": method,
+        "backbone.name": backbone,
+    }
+    said = recipe is not None or bool(settings) or any(value is not None for value in given.values())
+    config = read_config(recipe, settings or (), **given) if said or not resume else None
+    if out is None:
+        from openset.errors import OpenSetError
+
+        if config is None:
+            raise OpenSetError("Say which run to resume: --out DIR.")
+        out = Path("runs") / Path(config.protocol).stem / config.method.name / f"split{config.split}-seed{config.seed}"
+    if resume and not said:
+        config = None
+    config = begin(config, out, resume=resume)
+    screen = console()
+    if is_first_process():
+        screen.print(
+            f"Training [bold]{config.method.name}[/bold] ({config.backbone.name}) on {config.protocol}, "
+            f"split {config.split}, seed {config.seed}, {config.train.epochs} epochs, into {out}/"
+        )
+    from openset.cli._training import training_bar
+
+    try:
+        with training_bar(config) as watch:
+            summary = train(
+                config, out, watch=watch, tell=lambda note: screen.print(note, style="dim", highlight=False)
+            )
+    except Interrupted as stopped:
+        typer.echo(f"Stopped at {stopped}; all is saved. Go on with: openset train --resume --out {out}", err=True)
+        raise typer.Exit(130) from None
+    if summary:
+        show(summary, out)
+
+
+def show(summary: dict[str, Any], out: Path) -> None:
+    """What came out, and what to do next."""
+    from openset.tables import number
+
+    titles = {"closed_set_accuracy": "Closed-set accuracy", "auroc": "AUROC", "open_auc": "OpenAUC"}
+    made = table("test part", "against", "value", "95 % interval")
+    for entry in summary["metrics"]:
+        if entry["name"] in titles and not entry["params"]:
+            low_high = f"\\[{number(entry['low'])}, {number(entry['high'])}]"
+            where = "" if entry["name"] == "closed_set_accuracy" else entry["against"]
+            made.add_row(titles[entry["name"]], where, number(entry["value"]), low_high)
+    screen = console()
+    screen.print(made)
+    threshold, applied = summary["threshold"], summary["on_test"]
+    screen.print(
+        f"Threshold {threshold['value']:.4g} ({threshold['rule']} on validation data) accepts "
+        f"{applied['acceptance']:.1%} of the known and {applied['fpr']:.1%} of the open-set test samples."
+    )
+    for note in summary["notes"]:
+        screen.print(f"Note: {note}", style="dim", highlight=False)
+    screen.print(
+        f"Next: openset evaluate {out}/scores_test.parquet\n      openset predict {out} YOUR_IMAGES/", highlight=False
+    )

@@ -1,0 +1,281 @@
+"""OpenSetClassifier: open-set recognition of feature vectors in the manner of scikit-learn."""
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from openset import operating
+from openset.errors import OpenSetError, did_you_mean
+from openset.posthoc import SCORES, Outputs, softmax
+from openset.scores import Scores
+
+if TYPE_CHECKING:
+    from openset.train.config import Config
+    from openset.train.network import Network
+
+
+class OpenSetClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """A small network on feature vectors (embeddings of texts or images, spectra, tables) that can say "unknown".
+
+    After `fit` it predicts known classes only; `calibrate` sets the threshold above which samples become unknown.
+
+    Args:
+        method: how to train: `openauc`, `maxlogit`, `arpl`, ... (see `openset methods`); or a post-hoc score, such as
+            `knn`, `mahalanobis` or `energy`, on a network trained with cross-entropy.
+        hidden: sizes of the layers.
+        epochs: passes over the data.
+        learning_rate: of Adam.
+        batch_size: samples per step.
+        weight_decay: pull of the weights towards 0.
+        options: options of the method, such as `{"weight": 0.2}`.
+        unknown_label: what `predict` returns for unknowns; by default -2, or "unknown" where classes are text.
+        negative_label: label in `y` of negatives, samples of no known class, for methods that learn from them.
+        random_state: seed; the same seed gives the same network.
+
+    >>> from sklearn.datasets import load_digits
+    >>> X, y = load_digits(return_X_y=True)
+    >>> known = y < 6  # the other four digits are unknown
+    >>> model = OpenSetClassifier(epochs=10).fit(X[known][::2], y[known][::2])
+    >>> model.calibrate(X[known][1::2], y[known][1::2], rule="at_acceptance=0.95").rule
+    'at_acceptance=0.95'
+    >>> float((model.predict(X[~known]) == -2).mean()) > 0.5
+    True
+    """
+
+    def __init__(
+        self,
+        method: str = "openauc",
+        *,
+        hidden: tuple[int, ...] = (128, 128),
+        epochs: int = 60,
+        learning_rate: float = 3e-3,
+        batch_size: int = 32,
+        weight_decay: float = 1e-4,
+        options: dict[str, Any] | None = None,
+        unknown_label: int | str | None = None,
+        negative_label: int | str | None = None,
+        random_state: int = 0,
+    ) -> None:
+        self.method = method
+        self.hidden = hidden
+        self.epochs = epochs
+        self.learning_rate = learning_rate
+        self.batch_size = batch_size
+        self.weight_decay = weight_decay
+        self.options = options
+        self.unknown_label = unknown_label
+        self.negative_label = negative_label
+        self.random_state = random_state
+
+    # ---- learning ----------------------------------------------------------------------------------------------------
+
+    def fit(self, X: ArrayLike, y: ArrayLike) -> "OpenSetClassifier":  # noqa: N803  scikit-learn's name
+        """Learn the classes in `y` from vectors `X` (n, D)."""
+        vectors, labels = validate_data(self, X, y, dtype=np.float64)
+        check_classification_targets(labels)
+        negative = np.zeros(len(labels), dtype=bool) if self.negative_label is None else labels == self.negative_label
+        self.classes_, known = np.unique(labels[~negative], return_inverse=True)
+        if len(self.classes_) < 2:
+            raise OpenSetError(f"OpenSetClassifier needs two or more classes, got {len(self.classes_)} class.")
+        numbers = np.full(len(labels), -1, dtype=np.int64)
+        numbers[~negative] = known
+        self.threshold_: operating.Threshold | None = None
+        self._train(vectors.astype(np.float32), numbers)
+        self._fit_outputs = self._outputs(vectors, numbers) if self._posthoc and SCORES[self.method].fitted else None
+        return self
+
+    @property
+    def _posthoc(self) -> bool:
+        """Whether `method` names a post-hoc score; a training method of the same name would come first."""
+        from openset.methods import METHODS
+
+        if self.method not in METHODS and self.method not in SCORES:
+            hint = did_you_mean(str(self.method), {*METHODS, *SCORES})
+            raise OpenSetError(f"There is no method or score named {self.method!r}. {hint}")
+        return self.method not in METHODS
+
+    def _config(self) -> "Config":
+        from openset.train.config import Config, Data, Engine, Named, Optimizer, Schedule, Training, _check_options
+
+        name = "softmax" if self._posthoc else self.method
+        return _check_options(
+            Config(
+                method=Named(name, dict(self.options or {})),
+                backbone=Named("mlp", {"hidden": list(self.hidden)}),
+                data=Data(batch_size=self.batch_size, workers=1),
+                optimizer=Optimizer("adam", lr=self.learning_rate, weight_decay=self.weight_decay),
+                schedule=Schedule("cosine"),
+                train=Training(epochs=self.epochs),
+                engine=Engine(accelerator="cpu"),
+                seed=int(self.random_state),
+            )
+        )
+
+    def _train(self, vectors: NDArray[np.float32], labels: NDArray[np.int64]) -> None:
+        import torch
+        from lightning_fabric import Fabric
+
+        from openset.methods import METHODS
+        from openset.train.build import make_network
+        from openset.train.feed import Feed
+        from openset.train.loop import fit
+
+        config = self._config()
+        uses_negatives = METHODS[config.method.name].uses_negatives
+        if uses_negatives and not (labels < 0).any():
+            raise OpenSetError(f"The method '{self.method}' learns from negatives: mark them in y with negative_label.")
+        feed = Feed(Vectors(vectors, labels), config.data, np.flatnonzero(labels >= (-1 if uses_negatives else 0)))
+        self.network_: Network = make_network(config, feed, len(self.classes_))
+        none = Feed(Vectors(vectors, labels), config.data, np.flatnonzero(labels >= 0)[:1])
+        with torch.random.fork_rng(devices=[]):  # the caller's random numbers stay as they are
+            fit(Fabric(accelerator="cpu", devices=1), self.network_, feed, none, config)
+        self.network_.eval()
+
+    # ---- using -------------------------------------------------------------------------------------------------------
+
+    def _outputs(self, vectors: NDArray[Any], labels: NDArray[np.int64] | None = None) -> Outputs:
+        import torch
+
+        with torch.no_grad():
+            embedding, logits = self.network_(torch.from_numpy(vectors.astype(np.float32)))
+        return Outputs(labels, logits.numpy(), embedding.numpy(), self.network_.method.background)
+
+    def _checked(self, X: ArrayLike) -> NDArray[Any]:  # noqa: N803
+        check_is_fitted(self)
+        return np.asarray(validate_data(self, X, dtype=np.float64, reset=False))
+
+    def decision_function(self, X: ArrayLike) -> NDArray[np.float64]:  # noqa: N803
+        """Logits of the known classes; for two classes the lead of the second, as scikit-learn has it."""
+        logits = self._outputs(self._checked(X)).known_logits()
+        return logits[:, 1] - logits[:, 0] if len(self.classes_) == 2 else logits
+
+    def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:  # noqa: N803
+        """Probabilities of the known classes, (n, K); with a background class they may sum to less than 1."""
+        outputs = self._outputs(self._checked(X))
+        assert outputs.logits is not None
+        return softmax(outputs.logits, background=outputs.background)
+
+    def unknown_score(self, X: ArrayLike) -> NDArray[np.float64]:  # noqa: N803
+        """How unknown each sample is; higher = more unknown."""
+        outputs = self._outputs(self._checked(X))
+        if self._posthoc:
+            return SCORES[self.method].compute(outputs, self._fit_outputs)
+        return self.network_.method.unknown_score(outputs)
+
+    def predict(self, X: ArrayLike) -> NDArray[Any]:  # noqa: N803
+        """The class of each sample; once calibrated, `unknown_label` where its unknown score is above the threshold."""
+        vectors = self._checked(X)
+        best = self.classes_[self._outputs(vectors).known_logits().argmax(axis=1)]
+        if self.threshold_ is None:
+            return np.asarray(best)
+        rejected = self.unknown_score(vectors) > self.threshold_.value
+        label = self._unknown_label()
+        if best.dtype.kind in "US":
+            best = best.astype(f"<U{max(len(str(label)), best.dtype.itemsize // 4)}")
+        return np.where(rejected, np.array(label, dtype=best.dtype if best.dtype.kind in "US" else None), best)
+
+    def _unknown_label(self) -> Any:
+        text = self.classes_.dtype.kind in "USO"
+        label = self.unknown_label if self.unknown_label is not None else ("unknown" if text else -2)
+        if label in self.classes_.tolist():
+            raise OpenSetError(f"The unknown label {label!r} is also a known class: choose another unknown_label.")
+        return label
+
+    def scores(self, X: ArrayLike, y: ArrayLike) -> Scores:  # noqa: N803
+        """Scores for `openset.evaluate`: labels in `y` that are no known class count as unknown."""
+        vectors, labels = self._checked(X), np.asarray(y)
+        outputs = self._outputs(vectors)
+        numbers = np.array([_position(self.classes_, label) for label in labels.tolist()], dtype=np.int64)
+        if self.negative_label is not None:
+            numbers[labels == self.negative_label] = -1
+        names = [str(one) for one in self.classes_]
+        return Scores(numbers, outputs.known_logits().argmax(axis=1), self.unknown_score(vectors), class_names=names)
+
+    def calibrate(self, X: ArrayLike, y: ArrayLike, rule: str = "at_acceptance=0.95") -> operating.Threshold:  # noqa: N803
+        """Choose the threshold on validation data by a rule of `openset.operating`, and use it from now on."""
+        self._unknown_label()
+        self.threshold_ = operating.choose(self.scores(X, y), rule)
+        return self.threshold_
+
+    # ---- keeping -----------------------------------------------------------------------------------------------------
+
+    def save(self, path: str | Path) -> None:
+        """Write the fitted classifier: tensors and JSON, nothing that could run code."""
+        import torch
+
+        from openset.train.checkpoint import with_prefix, write_tensors
+
+        check_is_fitted(self)
+        kind = self.classes_.dtype.kind
+        if kind not in "iubUO" or any(not isinstance(one, int | str | bool) for one in self.classes_.tolist()):
+            raise OpenSetError(f"Classes of type {self.classes_.dtype} cannot be saved; use whole numbers or text.")
+        tensors = with_prefix("network", self.network_.state_dict())
+        if self._fit_outputs is not None:
+            for name in ("labels", "logits", "features"):
+                tensors[f"fit/{name}"] = torch.from_numpy(np.asarray(getattr(self._fit_outputs, name)))
+        about = {
+            "estimator": {**self.get_params(), "hidden": list(self.hidden)},
+            "classes": self.classes_.tolist(),
+            "classes_dtype": self.classes_.dtype.str,
+            "n_features": int(self.n_features_in_),
+            "threshold": None if self.threshold_ is None else vars(self.threshold_),
+        }
+        try:
+            json.dumps(about)
+        except TypeError as error:
+            raise OpenSetError(f"This classifier cannot be saved: {error}.") from error
+        write_tensors(Path(path), tensors, about)
+
+    @classmethod
+    def load(cls, path: str | Path) -> "OpenSetClassifier":
+        """Read a classifier written by `save`."""
+        import torch
+
+        from openset.train.build import make_bare_network
+        from openset.train.checkpoint import load_weights, read_tensors, under_prefix
+
+        tensors, about = read_tensors(Path(path))
+        try:
+            model = cls(**{**about["estimator"], "hidden": tuple(about["estimator"]["hidden"])})
+            model.classes_ = np.array(about["classes"], dtype=np.dtype(about["classes_dtype"]))
+            model.n_features_in_ = int(about["n_features"])
+            threshold = about["threshold"]
+            model.threshold_ = None if threshold is None else operating.Threshold(**threshold)
+        except (KeyError, TypeError) as error:
+            raise OpenSetError(f"{path} does not hold an OpenSetClassifier: {error}.") from error
+        empty = torch.empty(model.n_features_in_)
+        shape = (model.n_features_in_,)
+        model.network_ = make_bare_network(model._config(), shape, len(model.classes_), empty, empty.clone())
+        load_weights(model.network_, under_prefix("network", tensors), Path(path))
+        model.network_.eval()
+        fitted = under_prefix("fit", tensors)
+        background = model.network_.method.background
+        arrays = {name: value.numpy() for name, value in fitted.items()}
+        model._fit_outputs = Outputs(**arrays, background=background) if arrays else None
+        return model
+
+
+class Vectors:
+    """Feature vectors as a part of a protocol."""
+
+    def __init__(self, vectors: NDArray[np.float32], labels: NDArray[np.int64]) -> None:
+        self.vectors, self.labels = vectors, labels
+        self.shape = (vectors.shape[1],)
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    def array(self, positions: ArrayLike | None = None, *, size: int | None = None) -> NDArray[Any]:
+        """Some of the vectors."""
+        return self.vectors if positions is None else self.vectors[np.asarray(positions)]
+
+
+def _position(classes: NDArray[Any], label: Any) -> int:
+    found = np.flatnonzero(classes == label)
+    return int(found[0]) if len(found) else -2

@@ -1,0 +1,64 @@
+"""OpenAUC: learn to classify, and to rank mixtures of classes above correctly classified knowns."""
+
+from typing import Any, ClassVar
+
+from torch import Tensor
+
+from openset.errors import OpenSetError
+from openset.methods._base import METHODS, Batch, Method
+from openset.methods._mixing import Pairing
+from openset.methods._openauc_loss import OpenAUCLoss, Score
+from openset.methods._pairs import Surrogate
+
+
+@METHODS.register("openauc")
+class OpenAUC(Method):
+    """CE + weight * [known classified correctly] * surrogate(r(mixture) - r(known)); unknown score r = -max logit.
+
+    Wang et al., NeurIPS 2022, eq. 17 and appendix D. `mix_at` says where samples are mixed: `embedding` (the last
+    linear layer is f_post), or a number of backbone stages n >= 0, after which activations are mixed and go through
+    the rest (0 mixes the inputs). `warmup` epochs bring the weight from 0 to its value. The losses that this class and
+    its variants use are in `OpenAUCLoss`, which explains the other options.
+    """
+
+    title = "OpenAUC"
+    paper = "arXiv:2210.13458"
+    use_switch: ClassVar[bool] = True
+
+    def __init__(
+        self,
+        n_features: int,
+        n_classes: int,
+        *,
+        weight: float = 0.1,
+        pairing: Pairing = "slots",
+        surrogate: Surrogate = "square",
+        score: Score = "max_logit",
+        alpha: float = 2.0,
+        mix_at: str | int = "embedding",
+        warmup: float = 0.0,
+        **options: Any,
+    ) -> None:
+        super().__init__(n_features, n_classes, **options)
+        self.criterion = OpenAUCLoss(
+            weight,
+            pairing=pairing,
+            surrogate=surrogate,
+            score=score,
+            alpha=alpha,
+            switch=self.use_switch,
+            **options,
+        )
+        self.score, self.warmup = score, warmup
+        if mix_at != "embedding":
+            if not isinstance(mix_at, int) or mix_at < 0:
+                raise OpenSetError(f"openauc: 'mix_at' must be 'embedding' or a number of stages, got {mix_at!r}.")
+            self.tap = mix_at
+
+    def loss(self, batch: Batch, role: str) -> Tensor:
+        """Classification and ranking."""
+        plan = self.criterion.plan(batch.labels, batch.moment.seed)
+        mixed = None if self.tap is None else batch.finish(plan.mix(batch.hidden))
+        strength = min(1.0, batch.moment.progress / self.warmup) if self.warmup > 0 else 1.0
+        value: Tensor = self.criterion(batch.logits, batch.labels, plan=plan, mixed=mixed, strength=strength)
+        return value

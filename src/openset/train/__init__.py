@@ -1,0 +1,1 @@
+"""Training: from a recipe to weights, scores and a frozen threshold."""

@@ -1,0 +1,58 @@
+"""Changes of training images, on the whole batch at once: RandAugment, crop, mirror, cutout."""
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F  # noqa: N812
+
+from openset.train.config import Augment
+from openset.train.randaugment import randaugment
+
+
+def augment(images: Tensor, config: Augment, seed: int) -> Tensor:
+    """Changed images (n, C, H, W) in [0, 1]; the same for the same seed."""
+    if images.ndim != 4:
+        return images
+    generator = torch.Generator().manual_seed(seed)
+    if config.randaugment:
+        n_operations, magnitude = config.randaugment
+        images = randaugment(images, n_operations, magnitude, generator)
+    if config.crop_padding:
+        images = random_crop(F.pad(images, (config.crop_padding,) * 4), images.shape[2:], generator)
+    if config.crop:
+        images = random_crop(images, (config.crop, config.crop), generator)
+    if config.flip:
+        mirrored = torch.rand(len(images), generator=generator).to(images.device) < 0.5
+        images = torch.where(mirrored[:, None, None, None], images.flip(3), images)
+    if config.cutout:
+        images = cutout(images, config.cutout, generator)
+    return images
+
+
+def middle(images: Tensor, config: Augment) -> Tensor:
+    """What `augment` does to the size, without chance: for validation and test."""
+    if images.ndim != 4 or not config.crop:
+        return images
+    top, left = (images.shape[2] - config.crop) // 2, (images.shape[3] - config.crop) // 2
+    return images[:, :, top : top + config.crop, left : left + config.crop]
+
+
+def random_crop(images: Tensor, size: tuple[int, ...] | torch.Size, generator: torch.Generator) -> Tensor:
+    """A window of `size` (H, W) at a random place of each image."""
+    n, _, height, width = images.shape
+    top = torch.randint(height - size[0] + 1, (n,), generator=generator)
+    left = torch.randint(width - size[1] + 1, (n,), generator=generator)
+    rows = (top[:, None] + torch.arange(size[0]))[:, None, :, None].to(images.device)
+    columns = (left[:, None] + torch.arange(size[1]))[:, None, None, :].to(images.device)
+    each = torch.arange(n, device=images.device)[:, None, None, None]
+    channel = torch.arange(images.shape[1], device=images.device)[None, :, None, None]
+    return images[each, channel, rows, columns]
+
+
+def cutout(images: Tensor, side: int, generator: torch.Generator) -> Tensor:
+    """A grey square of `side` pixels, its centre anywhere, in each image."""
+    n, _, height, width = images.shape
+    top = torch.randint(height, (n, 1), generator=generator) - side // 2
+    left = torch.randint(width, (n, 1), generator=generator) - side // 2
+    rows, columns = torch.arange(height), torch.arange(width)
+    inside = ((rows >= top) & (rows < top + side))[:, :, None] & ((columns >= left) & (columns < left + side))[:, None]
+    return torch.where(inside[:, None].to(images.device), 0.5, images)

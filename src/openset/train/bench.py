@@ -1,0 +1,145 @@
+"""Grids: protocols x methods x splits x seeds, one run folder each; what is done is not done again."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from openset.errors import OpenSetError
+from openset.files import read_json
+from openset.intervals import over_splits
+from openset.methods import METHODS
+from openset.train.config import Config, read_config
+from openset.train.interrupt import Interrupted
+from openset.train.loop import Watch
+from openset.train.run import begin, rescore, train
+from openset.train.state import differences
+
+COLUMNS = ("closed_set_accuracy", "auroc", "open_auc")
+TITLES = {"closed_set_accuracy": "Accuracy", "auroc": "AUROC", "open_auc": "OpenAUC"}
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One run of the grid."""
+
+    protocol: str
+    method: str
+    config: Config
+    folder: Path
+
+    @property
+    def shared(self) -> dict[str, Any]:
+        """What decides its training: equal for methods that differ in the score alone."""
+        plain = self.config.as_plain()
+        plain["method"] = {**plain["method"], "name": METHODS[self.method].trained_as or self.method}
+        return plain
+
+
+def make_grid(
+    protocols: Sequence[str],
+    methods: Sequence[str],
+    splits: Sequence[int],
+    seeds: Sequence[int],
+    out: Path,
+    *,
+    recipe: str | None = None,
+    overrides: Sequence[str] = (),
+    data_root: str | None = None,
+) -> list[Cell]:
+    """All cells; unknown names are found before anything is trained."""
+    cells = []
+    for protocol in protocols:
+        for method in methods:
+            for split in splits:
+                for seed in seeds:
+                    config = read_config(
+                        recipe,
+                        overrides,
+                        protocol=protocol,
+                        split=split,
+                        seed=seed,
+                        data_root=data_root,
+                        **{"method.name": method},
+                    )
+                    name = Path(protocol).stem
+                    cells.append(Cell(name, method, config, out / name / method / f"split{split}-seed{seed}"))
+    return cells
+
+
+def run_cell(cell: Cell, cells: Sequence[Cell], *, watch: Watch | None = None) -> dict[str, Any]:
+    """The summary of a cell: read, rescored from a sibling's training, or trained."""
+    stored = cell.folder / "config.yaml"
+    begin(cell.config, cell.folder, resume=stored.exists())
+    if (cell.folder / "summary.json").exists():
+        return dict(read_json(cell.folder / "summary.json"))
+    for other in cells:
+        same = other is not cell and other.shared == cell.shared
+        if same and (other.folder / "summary.json").exists() and not any(_changed(other)):
+            return rescore(cell.config, other.folder, cell.folder)
+    return train(cell.config, cell.folder, watch=watch)
+
+
+def _changed(cell: Cell) -> list[tuple[str, Any, Any]]:
+    stored = read_config(cell.folder / "config.yaml")
+    return list(differences(stored.as_plain(), cell.config.as_plain()))
+
+
+def run_grid(
+    cells: Sequence[Cell],
+    *,
+    tell: Callable[[Cell, dict[str, Any] | None, str], object],
+    watch: Callable[[Cell], Watch | None] = lambda _: None,
+) -> tuple[list[tuple[Cell, dict[str, Any]]], list[tuple[Cell, str]]]:
+    """Run every cell; a failure is noted and the others go on."""
+    done: list[tuple[Cell, dict[str, Any]]] = []
+    failed: list[tuple[Cell, str]] = []
+    for cell in cells:
+        try:
+            summary = run_cell(cell, cells, watch=watch(cell))
+        except (Interrupted, KeyboardInterrupt):
+            raise
+        except Exception as error:
+            reason = str(error) if isinstance(error, OpenSetError) else f"{type(error).__name__}: {error}"
+            failed.append((cell, reason))
+            tell(cell, None, reason)
+        else:
+            done.append((cell, summary))
+            tell(cell, summary, "")
+    return done, failed
+
+
+def value_of(summary: Mapping[str, Any], metric: str, against: str | None = None) -> float:
+    """A figure of a summary, against `against`, by default the unknowns alone where there are negatives too."""
+    wanted = [against] if against else ["unknown", "all"]
+    for part in wanted:
+        for entry in summary["metrics"]:
+            if entry["name"] == metric and not entry["params"] and entry["against"] in (part, *_ONCE.get(metric, ())):
+                return float(entry["value"])
+    raise OpenSetError(f"The runs have no figure '{metric}' against {' or '.join(map(str, wanted))}.")
+
+
+_ONCE = {"closed_set_accuracy": ("all",)}
+
+
+@dataclass(frozen=True)
+class Row:
+    """Mean and standard deviation of one method on one protocol."""
+
+    protocol: str
+    method: str
+    n: int
+    means: dict[str, float]
+    sds: dict[str, float | None]
+
+
+def tabulate(done: Sequence[tuple[Cell, Mapping[str, Any]]], metrics: Sequence[str] = COLUMNS) -> list[Row]:
+    """One row per protocol and method, over splits and seeds."""
+    rows = []
+    for key in dict.fromkeys((cell.protocol, cell.method) for cell, _ in done):
+        mine = [summary for cell, summary in done if (cell.protocol, cell.method) == key]
+        values = {metric: [value_of(summary, metric) for summary in mine] for metric in metrics}
+        means = {metric: sum(found) / len(found) for metric, found in values.items()}
+        sds = {metric: over_splits(found).sd if len(found) > 1 else None for metric, found in values.items()}
+        rows.append(Row(*key, len(mine), means, sds))
+    return rows

@@ -1,0 +1,82 @@
+"""From a recipe and data to a network and the engine that runs it."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+from lightning_fabric import Fabric
+from lightning_fabric.strategies.ddp import DDPStrategy
+
+from openset.backbones import build_backbone
+from openset.errors import OpenSetError
+from openset.methods import METHODS
+from openset.train.config import Config
+from openset.train.feed import Feed
+from openset.train.network import Network
+from openset.train.randomness import INIT, derive
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+
+def make_fabric(config: Config) -> Fabric:
+    """The engine: device, precision, processes."""
+    several = config.engine.devices * config.engine.nodes > 1
+    method = METHODS[config.method.name]
+    # Players that take turns leave each other's parameters without gradients.
+    unused = len(method.all_roles) > 1
+    strategy: Any = DDPStrategy(find_unused_parameters=unused) if several else "auto"
+    return Fabric(
+        accelerator=config.engine.accelerator,
+        devices=config.engine.devices,
+        num_nodes=config.engine.nodes,
+        precision=config.engine.precision,
+        strategy=strategy,
+    )
+
+
+def make_network(config: Config, feed: Feed, n_classes: int) -> Network:
+    """A network for the samples of `feed`, its first weights drawn from the seed."""
+    inputs, _ = feed.load(np.arange(1))
+    shape = tuple(inputs.shape[1:])
+    if len(shape) == 3 and config.augment.crop:
+        shape = (shape[0], config.augment.crop, config.augment.crop)
+    shift, scale = normalisation(config, feed, shape)
+    return make_bare_network(config, shape, n_classes, shift, scale)
+
+
+def make_bare_network(
+    config: Config,
+    shape: tuple[int, ...],
+    n_classes: int,
+    shift: "Tensor | None" = None,
+    scale: "Tensor | None" = None,
+) -> Network:
+    """A network for inputs of `shape`; training data is not needed."""
+    method_class = METHODS[config.method.name]
+    state = torch.get_rng_state()
+    torch.manual_seed(derive(config.seed, INIT))
+    try:
+        backbone = build_backbone(
+            config.backbone.name, shape, method_class.n_outputs(n_classes), **config.backbone.options
+        )
+        method = method_class(backbone.n_features, n_classes, **config.method.options)
+        method.adapt(backbone, shape)
+    finally:
+        torch.set_rng_state(state)
+    network = Network(backbone, method, shift=shift, scale=scale)
+    return network.to(memory_format=torch.channels_last) if config.engine.channels_last else network  # type: ignore[call-overload]
+
+
+def normalisation(config: Config, feed: Feed, shape: tuple[int, ...]) -> tuple["Tensor", "Tensor"]:
+    """What inputs are shifted and scaled by: the recipe's values for images, the training part's for vectors."""
+    if len(shape) == 1:
+        vectors = torch.cat([inputs for inputs, _ in feed.batches(np.array_split(np.arange(len(feed)), 8))]).double()
+        spread = vectors.std(dim=0, correction=0)
+        return vectors.mean(dim=0).float(), torch.where(spread > 0, spread, 1).float()
+    values = []
+    for name, given, default in (("mean", config.data.mean, 0.0), ("std", config.data.std, 1.0)):
+        if len(given) not in (0, 1, shape[0]):
+            raise OpenSetError(f"'data.{name}' must have one value or one per channel ({shape[0]}), got {len(given)}.")
+        values.append(torch.tensor(given or (default,)).view(-1, 1, 1))
+    return values[0], values[1]

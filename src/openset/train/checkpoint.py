@@ -1,0 +1,88 @@
+"""Weights and training state as safetensors: tensors and JSON, nothing that could run code."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save
+from torch import Tensor
+
+from openset.errors import OpenSetError
+from openset.files import existing, replacing
+
+_KEY = "openset"
+
+
+def write_tensors(path: Path, tensors: Mapping[str, Tensor], about: Mapping[str, Any]) -> None:
+    """Write tensors and a description, whole or not at all: a failure leaves the file that was there."""
+    plain = {name: tensor.detach().cpu().contiguous().clone() for name, tensor in tensors.items()}
+    content = save(plain, {_KEY: json.dumps(about, allow_nan=False)})
+    with replacing(path) as temporary:
+        temporary.write_bytes(content)
+
+
+def read_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
+    """Tensors and their description; a file that is cut off or of another kind is refused."""
+    file = existing(path)
+    try:
+        with safe_open(file, "pt") as opened:
+            about = json.loads((opened.metadata() or {}).get(_KEY, "null"))
+            tensors = {name: opened.get_tensor(name) for name in opened.keys()}  # noqa: SIM118  not a dict
+    except (SafetensorError, json.JSONDecodeError, OSError) as error:
+        raise OpenSetError(
+            f"{file} is damaged or cut off ({error}): restore it from a copy, or delete it to train again."
+        ) from error
+    if not isinstance(about, dict):
+        raise OpenSetError(f"{file} was not written by openset: its description is missing.")
+    return tensors, about
+
+
+def pack_optimizers(optimizers: Mapping[str, torch.optim.Optimizer]) -> dict[str, Tensor]:
+    """State of optimisers as named tensors."""
+    return {
+        f"optimizer/{role}/{place}/{key}": value
+        for role, optimizer in optimizers.items()
+        for place, entries in optimizer.state_dict()["state"].items()
+        for key, value in entries.items()
+        if isinstance(value, Tensor)
+    }
+
+
+def unpack_optimizers(optimizers: Mapping[str, torch.optim.Optimizer], tensors: Mapping[str, Tensor]) -> None:
+    """The way back."""
+    for role, optimizer in optimizers.items():
+        state: dict[int, dict[str, Tensor]] = {}
+        for name, value in tensors.items():
+            kind, _, rest = name.partition("/")
+            if kind == "optimizer" and rest.startswith(f"{role}/"):
+                place, key = rest.removeprefix(f"{role}/").split("/")
+                state.setdefault(int(place), {})[key] = value
+        optimizer.load_state_dict({**optimizer.state_dict(), "state": state})
+
+
+def with_prefix(prefix: str, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """Names under a prefix."""
+    return {f"{prefix}/{name}": value for name, value in tensors.items()}
+
+
+def under_prefix(prefix: str, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """What is stored under a prefix."""
+    start = f"{prefix}/"
+    return {name.removeprefix(start): value for name, value in tensors.items() if name.startswith(start)}
+
+
+def load_weights(network: torch.nn.Module, tensors: Mapping[str, Tensor], path: Path) -> None:
+    """Fill a network; weights of another network are refused by name."""
+    own = network.state_dict()
+    for name in [*own, *tensors]:
+        if name not in tensors or name not in own:
+            raise OpenSetError(f"{path} holds weights of another network: '{name}' is in only one of them.")
+        if own[name].shape != tensors[name].shape:
+            raise OpenSetError(
+                f"{path} holds weights of another network: '{name}' is {list(tensors[name].shape)}, "
+                f"needed is {list(own[name].shape)}."
+            )
+    network.load_state_dict(tensors)

@@ -1,0 +1,273 @@
+"""What a training run is: dataclasses, filled from a short YAML recipe and the command line."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from openset.errors import OpenSetError, check_share, did_you_mean
+from openset.files import existing, reason, write_text
+from openset.train.fields import build, convert
+
+
+@dataclass(frozen=True)
+class Named:
+    """A method or backbone with options: `openauc`, or `{name: openauc, weight: 0.2}`."""
+
+    name: str
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def from_plain(cls, content: Any, where: str) -> "Named":
+        """From text or a mapping."""
+        if isinstance(content, str):
+            return cls(content)
+        if not isinstance(content, Mapping) or not isinstance(content.get("name"), str):
+            raise OpenSetError(f"'{where}' must be a name, or fields with a name: got {content!r}.")
+        return cls(content["name"], {key: value for key, value in content.items() if key != "name"})
+
+
+@dataclass(frozen=True)
+class Data:
+    """How samples are read."""
+
+    size: int = 0
+    """Pixels per side that images are brought to; 0 = as they are."""
+    channels: int = 0
+    """1 or 3; 0 = as they are."""
+    batch_size: int = 128
+    """Samples per step, over all processes together."""
+    workers: int = 2
+    """Threads that read ahead."""
+    mean: tuple[float, ...] = ()
+    """Subtracted from pixels in [0, 1]; feature vectors are standardised by the training part instead."""
+    std: tuple[float, ...] = ()
+    """Pixels are divided by this."""
+
+
+@dataclass(frozen=True)
+class Augment:
+    """Changes of training images, drawn anew in every step."""
+
+    randaugment: tuple[int, ...] = ()
+    """[number of operations, magnitude of 30]."""
+    crop_padding: int = 0
+    """Pad by so many pixels and cut back at a random place."""
+    crop: int = 0
+    """Cut to this size at a random place; the middle when not training."""
+    flip: bool = False
+    """Mirror left and right, half of the time."""
+    cutout: int = 0
+    """Side of a square that is blanked at a random place."""
+
+
+@dataclass(frozen=True)
+class Optimizer:
+    """How weights move."""
+
+    name: Literal["sgd", "adam", "adamw"] = "sgd"
+    lr: float = 0.05
+    momentum: float = 0.9
+    weight_decay: float = 5e-4
+    nesterov: bool = False
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """How the learning rate changes."""
+
+    name: Literal["cosine", "step", "constant"] = "cosine"
+    restarts: int = 0
+    """Cosine: how often it starts again, at equal distances."""
+    warmup_epochs: float = 0.0
+    milestones: tuple[int, ...] = ()
+    """Step: epochs after which the rate is multiplied by `factor`."""
+    factor: float = 0.1
+
+
+@dataclass(frozen=True)
+class Training:
+    """How long, and which weights are kept."""
+
+    epochs: int = 20
+    accumulate: int = 1
+    """Parts in which a batch goes through the network, to save memory."""
+    ema: float = 0.0
+    """Decay of a moving average of the weights; 0 = off."""
+    select: Literal["last", "accuracy", "gamma"] = "last"
+    """Which epoch's weights are used: the last, or the best on validation data."""
+    patience: int = 0
+    """Stop after so many epochs without a better value of `select`; 0 = never."""
+    save_minutes: float = 10.0
+    """Save within epochs that take longer than this."""
+    threshold: str = "at_acceptance=0.95"
+    """Rule of the threshold, on validation data."""
+
+
+@dataclass(frozen=True)
+class Engine:
+    """Where it runs; Lightning Fabric's words."""
+
+    accelerator: str = "auto"
+    devices: int = 1
+    nodes: int = 1
+    precision: Literal["32-true", "bf16-mixed", "16-mixed", "64-true"] = "32-true"
+    channels_last: bool = True
+    compile: bool = False
+
+
+@dataclass(frozen=True)
+class Config:
+    """Everything that decides a training run."""
+
+    protocol: str = "digits"
+    split: int = 0
+    data_root: str | None = None
+    seed: int = 0
+    method: Named = field(default_factory=lambda: Named("openauc"))
+    backbone: Named = field(default_factory=lambda: Named("fastnet"))
+    data: Data = field(default_factory=Data)
+    augment: Augment = field(default_factory=Augment)
+    optimizer: Optimizer = field(default_factory=Optimizer)
+    schedule: Schedule = field(default_factory=Schedule)
+    train: Training = field(default_factory=Training)
+    engine: Engine = field(default_factory=Engine)
+
+    def __post_init__(self) -> None:
+        for name, value, least in (
+            ("split", self.split, 0),
+            ("seed", self.seed, 0),
+            ("data.batch_size", self.data.batch_size, 1),
+            ("data.workers", self.data.workers, 1),
+            ("train.epochs", self.train.epochs, 1),
+            ("train.accumulate", self.train.accumulate, 1),
+            ("train.patience", self.train.patience, 0),
+            ("schedule.restarts", self.schedule.restarts, 0),
+            ("schedule.warmup_epochs", self.schedule.warmup_epochs, 0),
+            ("engine.devices", self.engine.devices, 1),
+            ("engine.nodes", self.engine.nodes, 1),
+        ):
+            if value < least:
+                raise OpenSetError(f"'{name}' must be {least} or more, got {value:g}.")
+        if self.optimizer.lr <= 0:
+            raise OpenSetError(f"'optimizer.lr' must be above 0, got {self.optimizer.lr:g}.")
+        if self.augment.randaugment and len(self.augment.randaugment) != 2:
+            raise OpenSetError("'augment.randaugment' must be [number of operations, magnitude], such as [1, 8].")
+        if self.data.channels not in (0, 1, 3):
+            raise OpenSetError(f"'data.channels' must be 1, 3 or 0 (as stored), got {self.data.channels}.")
+        check_share("recipe", "train.ema", self.train.ema, zero=True, one=False)
+
+    def as_plain(self) -> dict[str, Any]:
+        """What a recipe would say."""
+        plain: dict[str, Any] = asdict(self)
+        for part in ("method", "backbone"):
+            named = plain[part]
+            plain[part] = {"name": named["name"], **named["options"]}
+        return _listed(plain)
+
+    def write(self, path: Path) -> None:
+        """Write the whole recipe as YAML."""
+        import yaml
+
+        write_text(path, yaml.safe_dump(self.as_plain(), sort_keys=False))
+
+
+def _listed(value: Any) -> Any:
+    """Tuples as lists, which YAML knows."""
+    if isinstance(value, Mapping):
+        return {key: _listed(one) for key, one in value.items()}
+    return [_listed(one) for one in value] if isinstance(value, list | tuple) else value
+
+
+def read_config(recipe: str | Path | None = None, overrides: Sequence[str] = (), **given: Any) -> Config:
+    """A config from a recipe file (or its name), changed by `given` fields and by overrides as `optimizer.lr=0.01`.
+
+    >>> read_config(overrides=["optimizer.lr=0.01", "method.weight=0.2"]).method
+    Named(name='openauc', options={'weight': 0.2})
+    """
+    content = {} if recipe is None else _read_recipe(find_recipe(recipe))
+    for key, value in given.items():
+        if value is not None:
+            _set(content, key.split("."), value, key)
+    for text in overrides:
+        key, sign, value = text.partition("=")
+        if not sign:
+            raise OpenSetError(f"'{text}' is not a setting; write FIELD=VALUE, for example optimizer.lr=0.01.")
+        _set(content, key.strip().split("."), _parse(value, text), key.strip())
+    try:
+        config = build(Config, content)
+        return _check_options(config)
+    except OpenSetError as error:
+        raise OpenSetError(f"{recipe}: {error}" if recipe else str(error)) from error
+
+
+def find_recipe(recipe: str | Path) -> Path:
+    """A file, or a recipe that comes with the package, by its name."""
+    file = Path(recipe)
+    if file.suffix in (".yaml", ".yml") or file.exists():
+        return existing(file)
+    here = Path(__file__).parents[1] / "recipes"
+    folder = here if here.is_dir() else Path(__file__).parents[3] / "recipes"
+    shipped = {str(one.relative_to(folder).with_suffix("")): one for one in folder.rglob("*.yaml")}
+    if str(recipe) in shipped:
+        return shipped[str(recipe)]
+    raise OpenSetError(f"There is no recipe file or recipe named '{recipe}'. {did_you_mean(str(recipe), shipped)}")
+
+
+def _read_recipe(file: Path) -> dict[str, Any]:
+    import yaml
+
+    try:
+        content = yaml.safe_load(file.read_text(encoding="utf-8"))
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise OpenSetError(f"{file} is not valid YAML: {' '.join(str(error).split())}.") from error
+    except OSError as error:
+        raise OpenSetError(f"Cannot read {file}: {reason(error)}.") from error
+    if not isinstance(content, dict):
+        raise OpenSetError(f"{file} must have fields such as 'protocol:' and 'method:'.")
+    return content
+
+
+def _parse(value: str, text: str) -> Any:
+    import yaml
+
+    try:
+        return yaml.safe_load(value)
+    except yaml.YAMLError as error:
+        raise OpenSetError(f"The value in '{text}' cannot be read.") from error
+
+
+def _set(content: dict[str, Any], path: Sequence[str], value: Any, key: str) -> None:
+    here = content
+    for place, name in enumerate(path[:-1]):
+        inner = here.get(name, {"name": Config().method.name} if name == "method" else {})
+        if name in ("method", "backbone") and not isinstance(inner, dict):
+            inner = {"name": inner}
+        if name == "backbone" and "name" not in inner:
+            inner = {"name": Config().backbone.name, **inner}
+        if not isinstance(inner, dict):
+            raise OpenSetError(f"'{'.'.join(path[: place + 1])}' has no fields, so '{key}' cannot be set.")
+        here[name] = dict(inner)
+        here = here[name]
+    here[path[-1]] = value
+
+
+def _check_options(config: Config) -> Config:
+    """Options of the method and the backbone, checked by the names and types that their classes declare."""
+    from dataclasses import replace
+
+    from openset.backbones import find_backbone
+    from openset.methods import METHODS, options_of
+
+    checked: dict[str, Any] = {}
+    for part, maker in (("method", METHODS[config.method.name]), ("backbone", find_backbone(config.backbone.name))):
+        named: Named = getattr(config, part)
+        known = {name: one for name, one in options_of(maker).items() if name != "model"}
+        for name in named.options:
+            if name not in known:
+                raise OpenSetError(f"{part} {named.name} has no option '{name}'. {did_you_mean(name, known)}")
+        options = {
+            name: convert(value, known[name].annotation, f"{part}.{name}") for name, value in named.options.items()
+        }
+        checked[part] = Named(named.name, options)
+    return replace(config, **checked)

@@ -1,0 +1,110 @@
+"""Samples of a protocol's part as tensors, read ahead by threads."""
+
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any, Protocol
+
+import numpy as np
+import torch
+from numpy.typing import ArrayLike, NDArray
+from torch import Tensor
+from torch.nn import functional as F  # noqa: N812
+
+from openset.errors import OpenSetError
+from openset.train.config import Data
+
+_KEPT = 2**30  # bytes of resized images that are kept in memory
+
+
+class Samples(Protocol):
+    """What is needed of a protocol's part."""
+
+    @property
+    def labels(self) -> NDArray[np.int64]:
+        """>= 0 a known class, below an open-set sample."""
+
+    @property
+    def shape(self) -> tuple[int, ...] | None:
+        """Shape of one sample; None if they differ."""
+
+    def __len__(self) -> int: ...
+
+    def array(self, positions: ArrayLike | None = None, *, size: int | None = None) -> NDArray[Any]:
+        """Samples, uint8 N x H x W x C or float32 N x D."""
+
+
+class Feed:
+    """The samples `rows` of a part: images as floats (n, C, H, W) in [0, 1], vectors as they are."""
+
+    def __init__(self, part: Samples, config: Data, rows: NDArray[np.int64] | None = None) -> None:
+        self.part, self.config = part, config
+        self.rows = np.arange(len(part)) if rows is None else rows
+        self.labels = np.asarray(part.labels)[self.rows]
+        if not config.size and part.shape is None:
+            raise OpenSetError("The images differ in size: say which size to bring them to, with data.size=224 or so.")
+        self._kept = self._keep()
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def load(self, positions: NDArray[np.int64]) -> tuple[Tensor, Tensor]:
+        """Inputs and labels of some samples."""
+        labels = torch.from_numpy(self.labels[positions].astype(np.int64))
+        if self.part.shape is not None and len(self.part.shape) == 1:
+            return torch.from_numpy(np.array(self.part.array(self.rows[positions]), dtype=np.float32)), labels
+        images = self._images(positions).float() / 255
+        channels = self.config.channels or images.shape[1]
+        if images.shape[1] == 1 and channels == 3:
+            images = images.expand(-1, 3, -1, -1)
+        elif images.shape[1] == 3 and channels == 1:
+            images = images.mean(dim=1, keepdim=True)
+        return images, labels
+
+    def _images(self, positions: NDArray[np.int64]) -> Tensor:
+        if self.part.shape is None:  # large images, decoded one by one
+            return _channels_first(self.part.array(self.rows[positions], size=self.config.size))
+        if not self.config.size or self.config.size == self.part.shape[0] == self.part.shape[1]:
+            return _channels_first(self.part.array(self.rows[positions]))
+        if self._kept is not None:
+            return self._kept[torch.from_numpy(positions)]
+        return _resized(_channels_first(self.part.array(self.rows[positions])), self.config.size)
+
+    def _keep(self) -> Tensor | None:
+        """All images, resized once, where that changes their size and they fit into memory."""
+        shape, size = self.part.shape, self.config.size
+        if shape is None or len(shape) == 1 or not size or size == shape[0] == shape[1]:
+            return None
+        if len(self) * size**2 * shape[2] > _KEPT:
+            return None
+        places = (self.rows[start : start + 1024] for start in range(0, len(self), 1024))
+        return torch.cat([_resized(_channels_first(self.part.array(place)), size) for place in places])
+
+    def batches(self, places: Iterable[NDArray[np.int64]]) -> Iterator[tuple[Tensor, Tensor]]:
+        """`load` of each entry, in order, read ahead by threads."""
+        ahead: deque[Future[tuple[Tensor, Tensor]]] = deque()
+        with ThreadPoolExecutor(self.config.workers) as pool:
+            try:
+                for positions in places:
+                    ahead.append(pool.submit(self.load, positions))
+                    if len(ahead) > 2 * self.config.workers:
+                        yield ahead.popleft().result()
+                while ahead:
+                    yield ahead.popleft().result()
+            finally:
+                for one in ahead:
+                    one.cancel()
+
+
+def _channels_first(images: NDArray[Any]) -> Tensor:
+    return torch.from_numpy(np.ascontiguousarray(images)).permute(0, 3, 1, 2)
+
+
+def _resized(images: Tensor, size: int) -> Tensor:
+    scaled = F.interpolate(images.float(), size=(size, size), mode="bilinear", antialias=True, align_corners=False)
+    return scaled.round().clamp(0, 255).to(torch.uint8)
+
+
+def in_order(n: int, size: int) -> Sequence[NDArray[np.int64]]:
+    """All samples, in batches."""
+    return [np.arange(start, min(n, start + size)) for start in range(0, n, size)]

@@ -1,0 +1,74 @@
+"""What a trained network says about a part: outputs for post-hoc scores, and scores of its method."""
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from openset.posthoc import Outputs, softmax
+from openset.scores import Scores
+from openset.train.augment import middle
+from openset.train.config import Augment
+from openset.train.feed import Feed, in_order
+from openset.train.network import Network
+
+if TYPE_CHECKING:
+    from openset.methods import Method
+    from openset.protocols import Part
+
+_BATCH = 256
+
+
+@torch.no_grad()
+def run_network(network: Network, feed: Feed, augment: Augment) -> Outputs:
+    """Logits and features of all samples, in full precision: rounded logits would tie."""
+    network.eval()
+    device = next(network.parameters()).device
+    logits, features = [], []
+    for inputs, _ in feed.batches(in_order(len(feed), _BATCH)):
+        embedding, said = network(middle(inputs, augment).to(device))
+        logits.append(said.float().cpu())
+        features.append(embedding.float().cpu())
+    return Outputs(
+        labels=feed.labels,
+        logits=torch.cat(logits).numpy(),
+        features=torch.cat(features).numpy(),
+        background=network.method.background,
+    )
+
+
+def scores_of(
+    method: "Method", outputs: Outputs, part: "Part", class_names: tuple[str, ...], meta: dict[str, Any]
+) -> Scores:
+    """Scores as the method means them."""
+    assert outputs.logits is not None
+    return Scores(
+        part.labels,
+        outputs.known_logits().argmax(axis=1),
+        method.unknown_score(outputs),
+        softmax(outputs.logits, background=outputs.background).astype(np.float32),
+        class_names,
+        ids=part.ids,
+        groups=part.groups,
+        open_classes=part.open_classes,
+        meta={**meta, "score": method.score, "background": outputs.background},
+    )
+
+
+def as_arrays(
+    outputs: Outputs, part: "Part", class_names: tuple[str, ...], meta: dict[str, Any]
+) -> dict[str, NDArray[Any]]:
+    """Outputs as an NPZ file holds them; `openset evaluate` makes any post-hoc score from it."""
+    about = json.dumps({"class_names": class_names, "meta": meta})
+    arrays: dict[str, Any] = {
+        "labels": part.labels,
+        "logits": outputs.logits,
+        "features": outputs.features,
+        "ids": part.ids,
+        "groups": part.groups,
+        "open_classes": part.open_classes,
+        "openset": np.array(about),
+    }
+    return {name: array for name, array in arrays.items() if array is not None}

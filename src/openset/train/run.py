@@ -1,0 +1,188 @@
+"""A whole run: data, training, scores, threshold and a summary in one folder."""
+
+import os
+import shutil
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from openset import operating
+from openset.errors import OpenSetError
+from openset.evaluation import evaluate, provenance
+from openset.files import read_json, write_json, write_npz
+from openset.methods import METHODS
+from openset.protocols import Protocol, load
+from openset.score_files import read_outputs
+from openset.train import checkpoint
+from openset.train.build import make_fabric, make_network
+from openset.train.config import Config, read_config
+from openset.train.feed import Feed
+from openset.train.infer import as_arrays, run_network, scores_of
+from openset.train.loop import Watch, fit
+from openset.train.state import differences
+
+if TYPE_CHECKING:
+    from openset.methods import Method
+    from openset.posthoc import Outputs
+    from openset.scores import Scores
+
+WEIGHTS = Path("checkpoints")
+_PARTS = ("train", "val", "test")
+
+
+def is_first_process() -> bool:
+    """Whether this is the process that others are started by, or the only one."""
+    return all(os.environ.get(name, "0") == "0" for name in ("LOCAL_RANK", "NODE_RANK", "RANK"))
+
+
+def begin(config: Config | None, out: Path, *, resume: bool) -> Config:
+    """Settle what a run folder is for, before any work: a new run, or one that goes on."""
+    stored = out / "config.yaml"
+    if not is_first_process() and config is not None:
+        return config
+    if not resume:
+        if stored.exists():
+            done = " a finished run" if (out / "summary.json").exists() else " an unfinished run"
+            raise OpenSetError(f"{out} holds{done}: add --resume to go on with it, or give another --out.")
+        if config is None:
+            raise OpenSetError("Say what to train: a recipe, or --protocol and --method.")
+        config.write(stored)
+        return config
+    if not stored.exists():
+        raise OpenSetError(f"{out} holds no run to resume (there is no config.yaml in it).")
+    before = read_config(stored)
+    if config is None:
+        return before
+    for field, then, now in differences(before.as_plain(), config.as_plain()):
+        raise OpenSetError(
+            f"{out} was made with {field} = {then!r}, now it is {now!r}: "
+            "leave the recipe out to resume with its own, or give another --out."
+        )
+    return replace(before, data=config.data, data_root=config.data_root, train=config.train)
+
+
+def train(
+    config: Config, out: Path, *, watch: Watch | None = None, tell: Callable[[str], object] = str
+) -> dict[str, Any]:
+    """Train as `config` says and write everything to `out`; returns the summary.
+
+    The folder must have been settled by `begin`. What is already there is not done again.
+    """
+    if (out / "summary.json").exists():
+        tell(f"{out} is finished; nothing to do.")
+        return dict(read_json(out / "summary.json"))
+    fabric = make_fabric(config)
+    fabric.launch()
+    protocol = load(config.protocol, split=config.split, data_root=config.data_root)
+    if fabric.is_global_zero:
+        for note in protocol.notes:
+            tell(note)
+    method_class = METHODS[config.method.name]
+    labels = np.asarray(protocol.train.labels)
+    if method_class.uses_negatives and not (labels == -1).any():
+        raise OpenSetError(
+            f"The method '{config.method.name}' learns from negatives, and the protocol '{config.protocol}' has none: "
+            "choose another method or a protocol with negative classes."
+        )
+    rows = np.flatnonzero(labels >= (-1 if method_class.uses_negatives else 0))
+    train_feed, val_feed = Feed(protocol.train, config.data, rows), Feed(protocol.val, config.data)
+    network = make_network(config, train_feed, len(protocol.class_names))
+    began = time.perf_counter()
+    run = fit(fabric, network, train_feed, val_feed, config, folder=out / WEIGHTS, watch=watch)
+    seconds = time.perf_counter() - began
+    if not fabric.is_global_zero:
+        fabric.barrier()
+        return {}
+    kept = "last" if config.train.select == "last" else "best"
+    tensors, _ = checkpoint.read_tensors(out / WEIGHTS / f"{kept}.safetensors")
+    network.cpu()
+    checkpoint.load_weights(network, tensors, out / WEIGHTS / f"{kept}.safetensors")
+    outputs = {
+        name: run_network(network, Feed(part, config.data), config.augment) for name, part in protocol.parts.items()
+    }
+    extra = {
+        "weights": kept,
+        "epochs": run.state.epoch,
+        "best_epoch": run.state.best_epoch if kept == "best" else None,
+        "seconds": round(seconds, 1),
+        "n_parameters": sum(parameter.numel() for parameter in network.parameters()),
+        "input_shape": list(train_feed.load(np.arange(1))[0].shape[1:]),
+        "devices": fabric.world_size,
+        "device": str(fabric.device),
+    }
+    summary = write_results(config, protocol, network.method, outputs, out, extra)
+    fabric.barrier()
+    return summary
+
+
+def write_results(
+    config: Config,
+    protocol: Protocol,
+    method: "Method",
+    outputs: "dict[str, Outputs]",
+    out: Path,
+    extra: dict[str, Any],
+) -> dict[str, Any]:
+    """Outputs, scores, threshold and summary; the summary last, as the sign that all is there."""
+    meta = {
+        "protocol": protocol.name,
+        "split": config.split,
+        "method": config.method.name,
+        "seed": config.seed,
+        "data": protocol.fingerprint,
+    }
+    scores: dict[str, Scores] = {}
+    for name, part in protocol.parts.items():
+        write_npz(out / f"outputs_{name}.npz", as_arrays(outputs[name], part, protocol.class_names, meta))
+        if name != "train":
+            scores[name] = scores_of(method, outputs[name], part, protocol.class_names, meta)
+            scores[name].write(out / f"scores_{name}.parquet")
+    threshold = operating.choose(scores["val"], config.train.threshold)
+    threshold.write(out / "threshold.json")
+    evaluation = evaluate(scores["test"], n_resamples=200)
+    summary = {
+        "schema": 1,
+        **meta,
+        "class_names": list(protocol.class_names),
+        **extra,
+        "threshold": {"value": threshold.value, "rule": threshold.rule},
+        "on_test": threshold.apply(scores["test"]),
+        "metrics": [result.as_json() for result in evaluation.results],
+        "data_notes": list(protocol.notes),
+        "notes": list(evaluation.notes),
+        "config": config.as_plain(),
+        "provenance": {**provenance(), **_versions()},
+    }
+    write_json(out / "summary.json", summary)
+    return summary
+
+
+def rescore(config: Config, source: Path, out: Path) -> dict[str, Any]:
+    """Results of a method that shares the training of the finished run `source`: other scores, the same weights."""
+    stored = dict(read_json(source / "summary.json"))
+    protocol = load(config.protocol, split=config.split, data_root=config.data_root)
+    method = METHODS[config.method.name](1, len(protocol.class_names), **config.method.options)
+    outputs = {name: read_outputs(source / f"outputs_{name}.npz", background=method.background) for name in _PARTS}
+    (out / WEIGHTS).mkdir(parents=True, exist_ok=True)
+    for file in (source / WEIGHTS).glob("*.safetensors"):
+        if file.name != "state.safetensors":
+            shutil.copyfile(file, out / WEIGHTS / file.name)
+    shutil.copyfile(source / "log.csv", out / "log.csv")
+    kept = ("weights", "epochs", "best_epoch", "seconds", "n_parameters", "input_shape", "devices", "device")
+    extra = {**{name: stored[name] for name in kept}, "trained_in": source.name}
+    return write_results(config, protocol, method, outputs, out, extra)
+
+
+def _versions() -> dict[str, str]:
+    from importlib.metadata import version
+
+    import torch
+
+    return {
+        **{name: version(name) for name in ("torch", "lightning-fabric", "safetensors")},
+        "threads": str(torch.get_num_threads()),
+    }

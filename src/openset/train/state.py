@@ -1,0 +1,136 @@
+"""Where a training run is, and how that is saved and restored."""
+
+import math
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+from lightning_fabric import Fabric
+
+from openset.errors import OpenSetError
+from openset.files import replacing
+from openset.train import checkpoint
+from openset.train.config import Config
+from openset.train.feed import Feed
+from openset.train.network import Network
+
+
+@dataclass
+class State:
+    """Where the training is; everything beside tensors that is needed to go on."""
+
+    epoch: int = 0
+    step: int = 0
+    loss_sum: float = 0.0
+    right: int = 0
+    seen: int = 0
+    history: list[dict[str, float]] = field(default_factory=list)
+    best: float = -math.inf
+    best_epoch: int = -1
+    done: bool = False
+
+    def as_plain(self) -> dict[str, Any]:
+        """Ready for JSON, which knows no infinity."""
+        return {**asdict(self), "best": None if self.best == -math.inf else self.best}
+
+    @classmethod
+    def from_plain(cls, content: dict[str, Any]) -> "State":
+        """The way back."""
+        return cls(**{**content, "best": -math.inf if content["best"] is None else content["best"]})
+
+
+@dataclass
+class Run:
+    """All that the functions of the loop share."""
+
+    fabric: Fabric
+    config: Config
+    network: Network
+    module: Any
+    """The network as Fabric wraps it."""
+    optimizers: dict[str, Any]
+    averaged: Network | None
+    train: Feed
+    val: Feed
+    folder: Path | None
+    state: State
+    stop: threading.Event = field(default_factory=threading.Event)
+    saved_at: float = field(default_factory=time.monotonic)
+
+    @property
+    def used(self) -> Network:
+        """The weights that are validated and kept."""
+        return self.averaged or self.network
+
+    @property
+    def share(self) -> int:
+        """Samples of a step over all processes, the same for each of them."""
+        whole = min(self.config.data.batch_size, len(self.train))
+        return whole - whole % self.fabric.world_size
+
+    @property
+    def steps(self) -> int:
+        """Steps of an epoch."""
+        return len(self.train) // self.share
+
+
+def save(run: Run) -> None:
+    """Write the state, in one file, so that it is never half old and half new."""
+    run.saved_at = time.monotonic()
+    if run.folder is None or not run.fabric.is_global_zero:
+        return
+    tensors = checkpoint.with_prefix("network", run.network.state_dict())
+    if run.averaged is not None:
+        tensors |= checkpoint.with_prefix("averaged", run.averaged.state_dict())
+    tensors |= checkpoint.pack_optimizers(run.optimizers)
+    about = {"state": run.state.as_plain(), "config": run.config.as_plain(), "world_size": run.fabric.world_size}
+    try:
+        checkpoint.write_tensors(run.folder / "state.safetensors", tensors, about)
+    except OpenSetError as error:
+        raise OpenSetError(f"{error} The checkpoint before is kept: make room, then add --resume.") from error
+    write_log(run.folder.parent / "log.csv", run.state.history)
+
+
+def write_log(path: Path, history: list[dict[str, float]]) -> None:
+    """One row per epoch."""
+    if history:
+        with replacing(path) as temporary:
+            pl.DataFrame(history).write_csv(temporary)
+
+
+def restore(run: Run, file: Path) -> None:
+    """Go on where `save` left off; the config must be the same."""
+    tensors, about = checkpoint.read_tensors(file)
+    for field_name, then, now in differences(about["config"], run.config.as_plain()):
+        raise OpenSetError(
+            f"{file} was made with {field_name} = {then!r}, now it is {now!r}: "
+            "use the same recipe to resume, or another --out to begin anew."
+        )
+    checkpoint.load_weights(run.network, checkpoint.under_prefix("network", tensors), file)
+    if run.averaged is not None:
+        checkpoint.load_weights(run.averaged, checkpoint.under_prefix("averaged", tensors), file)
+    checkpoint.unpack_optimizers(run.optimizers, tensors)
+    run.state = State.from_plain(about["state"])
+
+
+def differences(then: dict[str, Any], now: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, Any, Any]]:
+    """Fields that matter to the result and differ."""
+    for name in dict.fromkeys([*then, *now]):
+        if f"{prefix}{name}" in ("data_root", "data.workers", "train.save_minutes", "train.threshold"):
+            continue
+        one, two = then.get(name), now.get(name)
+        if isinstance(one, dict) and isinstance(two, dict):
+            yield from differences(one, two, f"{prefix}{name}.")
+        elif one != two:
+            yield f"{prefix}{name}", one, two
+
+
+def write_weights(run: Run, name: str) -> None:
+    """The weights alone, for inference."""
+    if run.folder is not None and run.fabric.is_global_zero:
+        about = {"config": run.config.as_plain(), "epoch": run.state.epoch}
+        checkpoint.write_tensors(run.folder / f"{name}.safetensors", run.used.state_dict(), about)

@@ -1,0 +1,229 @@
+"""Every method of the registry: learns 32 samples, repeats itself, and scores what it was trained for."""
+
+import numpy as np
+import pytest
+import torch
+
+from openset.backbones import build_backbone
+from openset.errors import OpenSetError
+from openset.methods import METHODS, Batch, Moment, options_of
+from openset.methods._confusing import DualBatchNorm
+from openset.posthoc import Outputs
+from openset.train.network import Network
+
+K = 4
+
+
+def make_network(name, backbone="fastnet", shape=(1, 8, 8), **options):
+    torch.manual_seed(0)
+    method_class = METHODS[name]
+    made = build_backbone(backbone, shape, method_class.n_outputs(K))
+    method = method_class(made.n_features, K, **options)
+    method.adapt(made, shape)
+    return Network(made, method)
+
+
+def samples(*, negatives):
+    """Noise with one bright quarter per class; negatives are plain noise."""
+    torch.manual_seed(1)
+    labels = torch.arange(32) % K
+    images = torch.rand(32, 1, 8, 8) * 0.3
+    for place, label in enumerate(labels.tolist()):
+        row, column = 4 * (label // 2), 4 * (label % 2)
+        images[place, :, row : row + 4, column : column + 4] += 0.6
+    if negatives:
+        images = torch.cat([images, torch.rand(16, 1, 8, 8) * 0.3])
+        labels = torch.cat([labels, torch.full((16,), -1)])
+    return images, labels
+
+
+def train(network, images, labels, epochs=60):
+    network.method.prepare(labels)
+    optimizers = {}
+    for role in network.method.all_roles:
+        parameters = list(network.method.parameters_of(role, network.backbone))
+        own = network.method.optimizer_of(role, parameters)
+        optimizers[role] = own or torch.optim.Adam(parameters, lr=1e-2)
+    losses = []
+    for epoch in range(epochs):
+        for role in network.method.roles(epoch):
+            torch.manual_seed(epoch)
+            network.zero_grad()
+            loss, _ = network(images, labels, Moment(epoch, epoch, float(epoch)), role)
+            loss.backward()
+            optimizers[role].step()
+        losses.append(loss.item())
+    return losses
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_overfits_32_samples(name):
+    network = make_network(name)
+    images, labels = samples(negatives=network.method.uses_negatives)
+    losses = train(network, images, labels)
+    network.eval()
+    with torch.no_grad():
+        embedding, logits = network(images)
+    outputs = Outputs(labels.numpy(), logits.numpy(), embedding.numpy(), network.method.background)
+    known = labels.numpy() >= 0
+    assert losses[-1] < losses[0]
+    assert (outputs.known_logits().argmax(axis=1) == labels.numpy())[known].all()
+    if (~known).any():
+        score = network.method.unknown_score(outputs)
+        assert score[known].max() < score[~known].min()
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_every_parameter_is_trained_by_exactly_one_role(name):
+    network = make_network(name)
+    trained = [
+        id(parameter)
+        for role in network.method.all_roles
+        for parameter in network.method.parameters_of(role, network.backbone)
+    ]
+    assert sorted(trained) == sorted(id(parameter) for parameter in network.parameters())
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_card(name):
+    method = METHODS[name]
+    assert method.title
+    assert method.paper
+    assert method.__doc__
+    assert "label_smoothing" in options_of(method)
+    if method.trained_as:
+        assert method.trained_as in METHODS
+
+
+@pytest.mark.parametrize("pairing", ["slots", "halves", "all"])
+@pytest.mark.parametrize("size", [1, 2, 3, 31])
+def test_openauc_takes_any_batch_size(pairing, size):
+    network = make_network("openauc", pairing=pairing, weight=1.0)
+    images, labels = samples(negatives=False)
+    network.eval()
+    loss, _ = network(images[:size], labels[:size], Moment(0, 0, 0.0), "classifier")
+    loss.backward()
+    assert all(torch.isfinite(one.grad).all() for one in network.parameters())
+
+
+def test_openauc_mixed_at_the_embedding_equals_mixed_logits():
+    network = make_network("openauc", weight=1.0).eval()
+    images, labels = samples(negatives=False)
+    moment = Moment(7, 0, 0.0)
+    found = network(images, labels, moment, "classifier")[0]
+    embedding, logits = network(images)
+    plan = network.method.criterion.plan(labels, moment.seed)
+    mixed = network.method(plan.mix(embedding))
+    wanted = network.method.criterion(logits, labels, plan=plan, mixed=mixed)
+    torch.testing.assert_close(found, wanted)
+
+
+def test_openauc_mixed_inside_goes_through_the_rest_and_leaves_statistics_alone():
+    network = make_network("openauc", weight=1.0, mix_at=2)
+    images, labels = samples(negatives=False)
+    plain = make_network("openauc", weight=0.0)
+    for one in (network, plain):
+        one(images, labels, Moment(7, 0, 0.0), "classifier")
+    statistics = {name: value for name, value in plain.named_buffers() if "running" in name}
+    assert statistics
+    for name, value in network.named_buffers():
+        if name in statistics:
+            torch.testing.assert_close(value, statistics[name])
+    network.eval()
+    loss = network(images, labels, Moment(7, 0, 0.0), "classifier")[0]
+    plan = network.method.criterion.plan(labels, 7)
+    hidden = network.backbone(images, stop=2)
+    mixed = network.method(network.backbone(plan.mix(hidden), start=2))
+    logits = network(images)[1]
+    torch.testing.assert_close(loss, network.method.criterion(logits, labels, plan=plan, mixed=mixed))
+    away = make_network("openauc", weight=1.0).eval()
+    assert not torch.isclose(loss, away(images, labels, Moment(7, 0, 0.0), "classifier")[0])
+
+
+def test_openauc_weight_warms_up():
+    images, labels = samples(negatives=False)
+    losses = {}
+    for progress in (0.0, 2.0, 4.0, 8.0):
+        network = make_network("openauc", weight=1.0, warmup=4.0).eval()
+        losses[progress] = network(images, labels, Moment(7, 0, progress), "classifier")[0].item()
+    plain = make_network("softmax").eval()(images, labels, Moment(7, 0, 0.0), "classifier")[0].item()
+    assert losses[0.0] == pytest.approx(plain)
+    assert losses[8.0] == losses[4.0] != pytest.approx(plain)
+    assert losses[2.0] == pytest.approx((losses[0.0] + losses[4.0]) / 2)
+
+
+def test_openauc_mix_at_must_be_a_place():
+    with pytest.raises(OpenSetError, match="'mix_at' must be 'embedding' or a number of stages, got 'middle'"):
+        make_network("openauc", mix_at="middle")
+
+
+def test_acc_auc_is_openauc_without_the_switch():
+    images, labels = samples(negatives=False)
+    moment = Moment(3, 0, 0.0)
+    ours, ablation = (make_network(name, weight=1.0).eval() for name in ("openauc", "acc_auc"))
+    said = ours(images)[1].argmax(dim=1)
+    ranked = ablation(images, labels, moment, "classifier")[0].item()
+    assert ranked > ours(images, labels, moment, "classifier")[0].item()  # before training some are wrong
+    same = [one(images, said, moment, "classifier")[0].item() for one in (ours, ablation)]
+    assert same[0] == same[1]  # where all are right the switch is on everywhere
+
+
+def test_partial_openauc_ranks_the_hardest_mixtures():
+    method = make_network("partial_openauc", max_fpr=0.25).method
+    score = torch.tensor([5.0, -9.0, 1.0, 0.0, 2.0, 3.0, 4.0, 6.0, 7.0])
+    usable = torch.tensor([True, False, True, True, True, True, True, True, True])
+    assert method.hardest(score, usable).logical_and(usable).tolist() == [False, False, True, True, *[False] * 5]
+
+
+def test_background_weights_follow_the_training_labels():
+    method = make_network("background", negative_weight=0.5).method
+    method.prepare(torch.tensor([0, 0, 0, 0, 1, 2, 3, -1, -1, -1]))
+    wanted = torch.tensor([10 / (5 * 4), 2.0, 2.0, 2.0, 0.5 * 10 / (5 * 3)])
+    torch.testing.assert_close(method.criterion.class_weights, wanted)
+    with pytest.raises(OpenSetError, match="no negative samples"):
+        method.prepare(torch.tensor([0, 1, 2, 3]))
+
+
+def test_arpl_cs_keeps_statistics_of_generated_images_apart():
+    network = make_network("arpl_cs")
+    images, labels = samples(negatives=False)
+    pair = next(one for one in network.modules() if isinstance(one, DualBatchNorm))
+    for role in ("discriminator", "generator"):
+        network(images, labels, Moment(0, 0, 0.0), role)
+    assert (pair.real.running_mean == 0).all()  # the players have not shown it anything real
+    assert (pair.generated.running_mean != 0).any()
+    before = pair.generated.running_mean.clone()
+    network(images, labels, Moment(0, 1, 0.0), "classifier")  # an epoch without generation
+    assert (pair.real.running_mean != 0).any()
+    assert torch.equal(pair.generated.running_mean, before)
+
+
+def test_arpl_cs_plays_in_every_other_epoch():
+    method = make_network("arpl_cs").method
+    assert [len(method.roles(epoch)) for epoch in range(4)] == [3, 1, 3, 1]
+
+
+def test_arpl_cs_wants_images():
+    with pytest.raises(OpenSetError, match="feature vectors: use arpl"):
+        make_network("arpl_cs", backbone="mlp", shape=(5,))
+
+
+@pytest.mark.parametrize("side", [8, 28, 32, 64])
+def test_arpl_cs_generates_images_of_the_right_size(side):
+    shape = (3, side, side)
+    network = make_network("arpl_cs", shape=shape, filters=8)
+    images = torch.rand(2, *shape)
+    made = network.method.generate(Batch(network, images, torch.tensor([0, 1]), Moment(0, 0, 0.0)))
+    assert made.shape == images.shape
+    assert ((made >= 0) & (made <= 1)).all()
+
+
+def test_objectosphere_scores_by_length_times_probability():
+    method = make_network("objectosphere").method
+    outputs = Outputs(None, np.log([[3.0, 1.0, 1e-30, 1e-30]]), np.array([[3.0, 4.0]]))
+    assert method.unknown_score(outputs) == pytest.approx([-5 * 0.75])
+
+
+def test_unknown_name():
+    with pytest.raises(OpenSetError, match=r"no method named 'open_auc'. Did you mean 'openauc'\?"):
+        METHODS["open_auc"]

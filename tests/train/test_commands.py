@@ -1,0 +1,197 @@
+"""The commands as a user types them."""
+
+import json
+
+import numpy as np
+import polars as pl
+import pytest
+from PIL import Image
+
+from openset.cli import main
+from openset.train import bench
+from openset.train.bench_tables import comma_separated, latex, markdown
+
+FAST = ("--set", "train.epochs=3", "--set", "data.batch_size=64", "--set", "backbone.width=8")
+
+
+def openset(*words):
+    try:
+        main([str(word) for word in words])
+    except SystemExit as end:
+        return end.code or 0
+    return 0
+
+
+@pytest.fixture(scope="module")
+def images(tmp_path_factory):
+    """Own pictures: two known colours, one unknown."""
+    rng = np.random.default_rng(0)
+    root = tmp_path_factory.mktemp("pictures")
+    for role, name, colour in (("known", "red", 0), ("known", "green", 1), ("unknown", "blue", 2)):
+        (root / role / name).mkdir(parents=True)
+        for number in range(30):
+            pixels = rng.integers(0, 60, (24, 20 + number % 3, 3), dtype=np.uint8)
+            pixels[..., colour] += 150
+            Image.fromarray(pixels).save(root / role / name / f"{number}.png")
+    return root
+
+
+@pytest.fixture(scope="module")
+def trained(images, tmp_path_factory):
+    out = tmp_path_factory.mktemp("run") / "run"
+    words = ("--set", "data.size=16", "--set", "data.batch_size=8", "--epochs", "8", "--set", "backbone.width=8")
+    assert openset("train", "--protocol", images, "--method", "maxlogit", "--out", out, *words) == 0
+    return out
+
+
+def test_train_says_what_came_out(tmp_path, capsys):
+    assert openset("train", "-p", "digits", "-m", "openauc", "--out", tmp_path / "run", *FAST) == 0
+    said = capsys.readouterr().out
+    for word in ("OpenAUC", "Closed-set accuracy", "Threshold", "openset predict"):
+        assert word in said
+    assert openset("train", "-p", "digits", "-m", "openauc", "--out", tmp_path / "run", *FAST) == 2
+    assert "holds a finished run: add --resume" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("-m", "openaucc"), "no method named 'openaucc'. Did you mean 'openauc'?"),
+        (("--backbone", "fastnett"), "no backbone named 'fastnett'. Did you mean 'fastnet'?"),
+        (("-p", "digit"), "digit"),
+        (("--set", "optimizer.lr=fast"), "'optimizer.lr' must be a number, got 'fast'"),
+        (("--resume",), "Say which run to resume: --out DIR"),
+        (("--split", "99"), "split"),
+    ],
+)
+def test_train_names_what_is_wrong(words, message, tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert openset("train", *words) == 2
+    said = capsys.readouterr().err
+    assert said.startswith("Error: ")
+    assert message in said
+
+
+def test_resume_of_nothing(tmp_path, capsys):
+    assert openset("train", "--resume", "--out", tmp_path) == 2
+    assert "holds no run to resume" in capsys.readouterr().err
+
+
+def test_predict_writes_csv_and_json(trained, images, tmp_path, capsys):
+    table, listing = tmp_path / "p.csv", tmp_path / "p.json"
+    assert openset("predict", trained, images / "known", images / "unknown", "--csv", table, "--json", listing) == 0
+    assert "images are unknown: their score is above the threshold" in capsys.readouterr().out
+    rows = pl.read_csv(table)
+    assert rows.columns == ["file", "prediction", "best_class", "probability", "unknown_score", "threshold"]
+    assert rows.height == 90
+    content = json.loads(listing.read_text())
+    assert content["threshold"]["rule"] == "at_acceptance=0.95"
+    assert [one["prediction"] for one in content["predictions"]] == rows["prediction"].to_list()
+    known = rows.filter(~pl.col("file").str.contains("blue"))
+    assert np.mean([one["best_class"] == one["file"].split("/")[-2] for one in known.to_dicts()]) > 0.9
+    accepted = (rows["unknown_score"] <= rows["threshold"]) == (rows["prediction"] != "unknown")
+    assert accepted.all()
+
+
+def test_predict_leaves_out_what_is_no_image(trained, images, tmp_path, capsys):
+    (tmp_path / "notes.png").write_text("not an image")
+    good = images / "known" / "red" / "0.png"
+    assert openset("predict", trained, good, tmp_path / "notes.png") == 1
+    assert "notes.png cannot be decoded" in capsys.readouterr().err
+    assert openset("predict", trained, tmp_path / "notes.png") == 2
+    assert "None of the 1 images can be read" in capsys.readouterr().err
+
+
+def test_predict_names_what_is_wrong(trained, images, tmp_path, capsys):
+    assert openset("predict", tmp_path, images) == 2
+    assert "is not a finished run" in capsys.readouterr().err
+    assert openset("predict", trained, tmp_path / "nowhere") == 2
+    assert "There is no file or folder" in capsys.readouterr().err
+    (tmp_path / "empty").mkdir()
+    assert openset("predict", trained, tmp_path / "empty") == 2
+    assert "has no images" in capsys.readouterr().err
+
+
+def test_another_threshold_changes_who_is_unknown(trained, images, tmp_path):
+    (tmp_path / "t.json").write_text('{"value": -1e9, "rule": "none", "achieved": {}, "n": 1}')
+    assert (
+        openset("predict", trained, images / "known", "--json", tmp_path / "p.json", "--threshold", tmp_path / "t.json")
+        == 0
+    )
+    assert {one["prediction"] for one in json.loads((tmp_path / "p.json").read_text())["predictions"]} == {"unknown"}
+
+
+def test_methods_lists_all(tmp_path, capsys):
+    assert openset("methods", "--json", tmp_path / "m.json") == 0
+    assert "openauc" in capsys.readouterr().out
+    listed = {entry["name"]: entry for entry in json.loads((tmp_path / "m.json").read_text())["methods"]}
+    assert len(listed) == 12
+    assert listed["openauc"]["options"]["pairing"] == "slots"
+    assert listed["entropic"]["uses_negatives"] is True
+
+
+def test_bench_fills_the_grid_shares_trainings_and_goes_on(tmp_path, capsys, monkeypatch):
+    trainings = []
+    train = bench.train
+    monkeypatch.setattr(
+        bench,
+        "train",
+        lambda config, *words, **more: (trainings.append(config.method.name), train(config, *words, **more))[1],
+    )
+    words = ("bench", "-p", "digits", "-m", "softmax,maxlogit,openauc", "--splits", "0-1", "--out", tmp_path, *FAST)
+    assert openset(*words) == 0
+    assert sorted(trainings) == ["openauc", "openauc", "softmax", "softmax"]  # maxlogit shares those of softmax
+    table = (tmp_path / "bench.md").read_text()
+    assert table.count("\n") == 5
+    assert "**" in table
+    assert "±" in table
+    assert r"\textbf" in (tmp_path / "bench.tex").read_text()
+    rows = pl.read_csv(tmp_path / "bench.csv")
+    assert rows["method"].to_list() == ["softmax", "maxlogit", "openauc"]
+    assert rows["closed_set_accuracy_mean"][0] == rows["closed_set_accuracy_mean"][1]
+    assert rows["auroc_mean"][0] != rows["auroc_mean"][1]
+    before = len(trainings)
+    assert openset(*words) == 0
+    assert len(trainings) == before  # nothing is done again
+    (tmp_path / "digits/openauc/split1-seed0/summary.json").unlink()
+    assert openset(*words) == 0
+    assert trainings[before:] == ["openauc"]
+    assert pl.read_csv(tmp_path / "bench.csv").equals(rows)
+
+
+def test_bench_survives_failures(tmp_path, capsys, images):
+    words = ("bench", "-p", images, "-m", "entropic,maxlogit", "--splits", "0", "--out", tmp_path)
+    assert openset(*words, "--set", "data.size=16", *FAST) == 1
+    said = capsys.readouterr()
+    assert "entropic/split0-seed0: failed: The method 'entropic' learns from negatives" in said.out
+    assert "1 of 2 runs failed" in said.err
+    assert len(json.loads((tmp_path / "bench_failed.json").read_text())) == 1
+    assert (tmp_path / "bench.md").read_text().count("maxlogit") == 1
+
+
+def test_bench_finds_mistakes_before_training(tmp_path, capsys):
+    assert openset("bench", "-m", "openauc,opnauc", "--out", tmp_path) == 2
+    assert "Did you mean 'openauc'?" in capsys.readouterr().err
+    assert openset("bench", "--splits", "a-b", "--out", tmp_path) == 2
+    assert "neither a number nor a range" in capsys.readouterr().err
+
+
+def test_tables_by_hand():
+    rows = [
+        bench.Row(
+            "p",
+            "a_b",
+            2,
+            {"closed_set_accuracy": 0.9, "auroc": 0.8, "open_auc": 0.7001},
+            {"closed_set_accuracy": 0.01, "auroc": 0.02, "open_auc": 0.03},
+        ),
+        bench.Row(
+            "p", "c", 1, {"closed_set_accuracy": 0.8, "auroc": 0.9, "open_auc": 0.7}, dict.fromkeys(bench.COLUMNS)
+        ),
+    ]
+    assert markdown(rows).splitlines()[2:] == [
+        "| p | a_b | 2 | **90.0 ± 1.0** | 80.0 ± 2.0 | **70.0 ± 3.0** |",
+        "| p | c | 1 | 80.0 | **90.0** | **70.0** |",
+    ]
+    assert r"p & a\_b & 2 & \textbf{90.0 $\pm$ 1.0} & 80.0 $\pm$ 2.0 &" in latex(rows)
+    assert comma_separated(rows).splitlines()[2] == "p,c,1,0.8,,0.9,,0.7,"

@@ -1,0 +1,96 @@
+from pathlib import Path
+
+import pytest
+
+from openset.errors import OpenSetError
+from openset.train.config import Named, find_recipe, read_config
+
+RECIPES = Path(__file__).parents[2] / "recipes"
+
+
+def write(tmp_path, text):
+    file = tmp_path / "recipe.yaml"
+    file.write_text(text)
+    return file
+
+
+def test_a_recipe_sets_fields_and_keeps_defaults(tmp_path):
+    recipe = "method: {name: openauc, weight: 0.2}\noptimizer: {lr: 1e-2}\naugment: {randaugment: [1, 8]}\n"
+    config = read_config(write(tmp_path, recipe))
+    assert config.method == Named("openauc", {"weight": 0.2})
+    assert config.optimizer.lr == 0.01  # YAML takes 1e-2 for text
+    assert config.optimizer.momentum == 0.9
+    assert config.augment.randaugment == (1, 8)
+
+
+def test_the_command_line_wins(tmp_path):
+    file = write(tmp_path, "method: gcpl\noptimizer: {lr: 0.1, name: adam}\n")
+    config = read_config(file, ["optimizer.lr=0.5", "method.weight=0.7"], split=3)
+    assert (config.optimizer.lr, config.optimizer.name, config.split) == (0.5, "adam", 3)
+    assert config.method == Named("gcpl", {"weight": 0.7})
+
+
+def test_what_is_written_is_read_back(tmp_path):
+    config = read_config(None, ["method.mix_at=2", "augment.randaugment=[2, 9]", "data.mean=[0.5]", "backbone.width=8"])
+    config.write(tmp_path / "config.yaml")
+    assert read_config(tmp_path / "config.yaml") == config
+
+
+@pytest.mark.parametrize(
+    ("setting", "message"),
+    [
+        ("optimizer.lrr=1", r"no field 'optimizer.lrr'. Did you mean 'lr'\?"),
+        ("optimiser.lr=1", r"no field 'optimiser'. Did you mean 'optimizer'\?"),
+        ("optimizer.lr=fast", "'optimizer.lr' must be a number, got 'fast'"),
+        ("optimizer.lr=.nan", "'optimizer.lr' must be a number"),
+        ("optimizer.lr=0", "'optimizer.lr' must be above 0"),
+        ("optimizer.name=sdg", r"'optimizer.name' cannot be 'sdg'. Did you mean 'sgd'\?"),
+        ("train.epochs=2.5", "'train.epochs' must be a whole number, got 2.5"),
+        ("train.epochs=true", "'train.epochs' must be a whole number, got True"),
+        ("train.epochs=0", "'train.epochs' must be 1 or more, got 0"),
+        ("augment.flip=1", "'augment.flip' must be true or false, got 1"),
+        ("augment.randaugment=3", r"'augment.randaugment' must be a list such as \[1, 2\], got 3"),
+        ("augment.randaugment=[1]", "'augment.randaugment' must be .number of operations, magnitude"),
+        ("augment.randaugment=[1, x]", r"'augment.randaugment\[1\]' must be a whole number, got 'x'"),
+        ("data.channels=2", "'data.channels' must be 1, 3 or 0"),
+        ("train.ema=95", "'train.ema' must be in"),
+        ("method=openaucc", r"no method named 'openaucc'. Did you mean 'openauc'\?"),
+        ("method.weigth=1", r"method openauc has no option 'weigth'. Did you mean 'weight'\?"),
+        ("method.weight=much", "'method.weight' must be a number, got 'much'"),
+        ("method.pairing=slot", r"'method.pairing' cannot be 'slot'. Did you mean 'slots'\?"),
+        ("method=[1]", r"'method' must be a name, or fields with a name: got \[1\]"),
+        ("backbone=fastnets", r"no backbone named 'fastnets'. Did you mean 'fastnet'\?"),
+        ("backbone.widht=3", r"backbone fastnet has no option 'widht'. Did you mean 'width'\?"),
+        ("seed.x=1", "'seed' has no fields|'seed' must be"),
+        ("optimizer=3", "'optimizer' must have fields, got 3"),
+        ("split", "'split' is not a setting; write FIELD=VALUE"),
+        ("split=[", "The value in 'split=.' cannot be read"),
+    ],
+)
+def test_wrong_settings_are_named(setting, message):
+    with pytest.raises(OpenSetError, match=message):
+        read_config(None, [setting])
+
+
+def test_wrong_recipes_are_named(tmp_path):
+    with pytest.raises(OpenSetError, match=r"recipe.yaml: 'optimizer.lr' must be a number"):
+        read_config(write(tmp_path, "optimizer: {lr: fast}"))
+    with pytest.raises(OpenSetError, match=r"recipe.yaml is not valid YAML"):
+        read_config(write(tmp_path, "optimizer: {lr: "))
+    with pytest.raises(OpenSetError, match=r"recipe.yaml must have fields"):
+        read_config(write(tmp_path, "- 1"))
+    with pytest.raises(OpenSetError, match="There is no file"):
+        read_config(tmp_path / "other.yaml")
+    with pytest.raises(OpenSetError, match=r"no recipe file or recipe named 'fast/digit'. Did you mean 'fast/digits'"):
+        find_recipe("fast/digit")
+
+
+def test_a_recipe_cannot_run_code(tmp_path):
+    with pytest.raises(OpenSetError, match="not valid YAML"):
+        read_config(write(tmp_path, "seed: !!python/object/apply:os.getpid []"))
+
+
+@pytest.mark.parametrize("file", sorted(RECIPES.rglob("*.yaml")), ids=lambda file: str(file.relative_to(RECIPES)))
+def test_every_shipped_recipe_is_valid(file):
+    config = read_config(file)
+    assert read_config(str(file.relative_to(RECIPES).with_suffix(""))) == config

@@ -1,0 +1,455 @@
+"""Whole runs on the digits: every method learns, and everything that a run folder promises is there."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from lightning_fabric import Fabric
+
+from openset import operating
+from openset.errors import OpenSetError
+from openset.methods import METHODS
+from openset.metrics import auroc, confidence
+from openset.protocols import load
+from openset.scores import Scores
+from openset.train import checkpoint
+from openset.train.build import make_network
+from openset.train.config import read_config
+from openset.train.feed import Feed
+from openset.train.interrupt import Interrupted
+from openset.train.loop import fit
+from openset.train.run import begin, train
+
+FAST = ("train.epochs=4", "data.batch_size=64", "backbone.width=8")
+
+
+def small_config(*overrides, **given):
+    fast = [one for one in FAST if not (one.startswith("backbone") and any("backbone=" in two for two in overrides))]
+    return read_config(None, [*fast, *overrides], **given)
+
+
+def run(out, *overrides, **given):
+    config = begin(small_config(*overrides, **given), out, resume=False)
+    return train(config, out)
+
+
+def weights(out, name="last"):
+    return checkpoint.read_tensors(out / "checkpoints" / f"{name}.safetensors")[0]
+
+
+def assert_same_weights(one, two):
+    first, second = weights(one), weights(two)
+    assert first.keys() == second.keys()
+    for name in first:
+        assert torch.equal(first[name], second[name]), name
+
+
+@pytest.fixture(scope="module")
+def digits():
+    return load("digits")
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory):
+    out = tmp_path_factory.mktemp("runs") / "maxlogit"
+    run(out, "train.epochs=12", "method.name=maxlogit")
+    return out
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_every_method_beats_chance_on_digits(name, tmp_path):
+    """The lower end of the 95 % interval of AUROC is above one half."""
+    summary = run(tmp_path / "run", "train.epochs=14", f"method.name={name}")
+    found = {entry["against"]: entry for entry in summary["metrics"] if entry["name"] == "auroc"}
+    assert found["all"]["low"] > 0.5
+    right = next(entry for entry in summary["metrics"] if entry["name"] == "closed_set_accuracy")
+    assert right["value"] > 0.5
+
+
+def test_the_run_folder_is_complete(finished, digits):
+    names = {str(file.relative_to(finished)) for file in finished.rglob("*") if file.is_file()}
+    assert names == {
+        "config.yaml",
+        "log.csv",
+        "checkpoints/last.safetensors",
+        "checkpoints/state.safetensors",
+        "scores_val.parquet",
+        "scores_test.parquet",
+        "outputs_train.npz",
+        "outputs_val.npz",
+        "outputs_test.npz",
+        "threshold.json",
+        "summary.json",
+    }
+    log = (finished / "log.csv").read_text().splitlines()
+    assert log[0] == "epoch,lr,loss,accuracy,val_accuracy,val_gamma"
+    assert len(log) == 13
+    scores = Scores.read(finished / "scores_test.parquet")
+    assert np.array_equal(scores.labels, digits.test.labels)
+    assert np.array_equal(scores.ids, digits.test.ids)
+    assert scores.class_names == digits.class_names
+    summary = json.loads((finished / "summary.json").read_text())
+    assert summary["data"] == digits.fingerprint
+    assert summary["provenance"]["torch"]
+
+
+def test_the_threshold_comes_from_validation_knowns(finished):
+    chosen = operating.choose(Scores.read(finished / "scores_val.parquet"), "at_acceptance=0.95")
+    assert operating.Threshold.read(finished / "threshold.json") == chosen
+
+
+def test_stored_outputs_give_the_same_scores(finished):
+    stored = Scores.read(finished / "outputs_test.npz", score="max_logit")
+    assert np.array_equal(stored.unknown_score, Scores.read(finished / "scores_test.parquet").unknown_score)
+    near = Scores.read(finished / "outputs_test.npz", score="knn", fit=finished / "outputs_train.npz")
+    assert auroc(near.labels, near.unknown_score) > 0.6
+
+
+def test_outputs_are_those_of_the_stored_weights(finished, digits):
+    config = small_config("train.epochs=12", "method.name=maxlogit")
+    network = make_network(config, Feed(digits.train, config.data), 6)
+    network.load_state_dict(weights(finished))
+    network.eval()
+    with torch.no_grad():
+        _, logits = network(torch.from_numpy(digits.test.array([0, 5])).permute(0, 3, 1, 2).float() / 255)
+    with np.load(finished / "outputs_test.npz") as stored:
+        np.testing.assert_allclose(logits.numpy(), stored["logits"][[0, 5]], rtol=1e-4, atol=1e-5)
+
+
+def test_same_seed_same_result_other_seed_another(tmp_path):
+    for name, seed in (("a", 5), ("b", 5), ("c", 6)):
+        config = small_config("train.epochs=2", "augment.randaugment=[1, 8]", "augment.crop_padding=1", seed=seed)
+        train(begin(config, tmp_path / name, resume=False), tmp_path / name)
+    assert_same_weights(tmp_path / "a", tmp_path / "b")
+    assert (tmp_path / "a/scores_test.parquet").read_bytes() == (tmp_path / "b/scores_test.parquet").read_bytes()
+    assert not torch.equal(weights(tmp_path / "a")["method.head.weight"], weights(tmp_path / "c")["method.head.weight"])
+
+
+# ---- stopping and going on -----------------------------------------------------------------------------------------
+
+COMMAND = [sys.executable, "-c", "from openset.cli import main; main()", "train", "-p", "digits", "-m", "openauc"]
+LONGER = ("train.epochs=6", "data.batch_size=16", "backbone.width=8", "train.ema=0.9", "augment.crop_padding=1")
+SETTINGS = [word for one in LONGER for word in ("--set", one)]
+ENVIRONMENT = {**os.environ, "OMP_NUM_THREADS": "1"}
+
+
+@pytest.fixture(scope="module")
+def uninterrupted(tmp_path_factory):
+    out = tmp_path_factory.mktemp("whole") / "run"
+    subprocess.run([*COMMAND, *SETTINGS, "--out", out], check=True, env=ENVIRONMENT, capture_output=True)
+    return out
+
+
+# The process kills itself, with SIGKILL, in the middle of what it is doing.
+KILL_IN_STEP = """
+import os, signal, torch
+step, count = torch.optim.SGD.step, 0
+def killing(*words, **more):
+    global count
+    count += 1
+    if count == AT:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return step(*words, **more)
+torch.optim.SGD.step = killing
+"""
+KILL_WHILE_SAVING = """
+import os, pathlib, signal
+count = 0
+def killing(self, content):
+    global count
+    count += 1
+    with self.open("wb") as stream:
+        stream.write(content[: len(content) // 2] if count == AT else content)
+    if count == AT:
+        os.kill(os.getpid(), signal.SIGKILL)
+pathlib.Path.write_bytes = killing
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("prelude", "at", "epochs_kept"),
+    [(KILL_IN_STEP, 3, None), (KILL_IN_STEP, 2 * 40 + 17, 2), (KILL_WHILE_SAVING, 2, 1)],
+    ids=["before the first checkpoint", "within the third epoch", "while saving"],
+)
+def test_killed_runs_resume_to_the_same_weights(prelude, at, epochs_kept, uninterrupted, tmp_path):
+    out = tmp_path / "run"
+    program = prelude.replace("AT", str(at)) + COMMAND[2]
+    words = [*COMMAND[:2], program, *COMMAND[3:], *SETTINGS, "--out", out]
+    killed = subprocess.run(words, check=False, env=ENVIRONMENT, capture_output=True)
+    assert killed.returncode == -signal.SIGKILL
+    state = out / "checkpoints" / "state.safetensors"
+    kept = checkpoint.read_tensors(state)[1]["state"]["epoch"] if state.exists() else None
+    assert kept == epochs_kept
+    subprocess.run([*COMMAND[:4], "--resume", "--out", out], check=True, env=ENVIRONMENT, capture_output=True)
+    assert_same_weights(out, uninterrupted)
+    assert (out / "log.csv").read_text() == (uninterrupted / "log.csv").read_text()
+
+
+@pytest.mark.slow
+def test_ctrl_c_saves_and_says_how_to_resume(uninterrupted, tmp_path):
+    out = tmp_path / "run"
+    process = subprocess.Popen([*COMMAND, *SETTINGS, "--out", out], env=ENVIRONMENT, stderr=subprocess.PIPE, text=True)
+    while not (out / "log.csv").exists():
+        assert process.poll() is None
+        time.sleep(0.01)
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate()
+    assert process.returncode == 130
+    assert f"all is saved. Go on with: openset train --resume --out {out}" in said
+    assert "Traceback" not in said
+    subprocess.run([*COMMAND[:4], "--resume", "--out", out], check=True, env=ENVIRONMENT, capture_output=True)
+    assert_same_weights(out, uninterrupted)
+
+
+def interrupted_run(out, *overrides, after=7):
+    """Stop a run after so many steps, as a signal would."""
+    config = begin(small_config(*overrides), out, resume=False)
+    steps = 0
+
+    def watch(state, *_):
+        nonlocal steps
+        steps += 1
+        if steps == after:
+            signal.raise_signal(signal.SIGINT)
+
+    with pytest.raises(Interrupted):
+        train(config, out, watch=watch)
+    return config
+
+
+@pytest.mark.parametrize("method", ["openauc", "arpl_cs", "background"])
+def test_stopping_within_an_epoch_changes_nothing(method, tmp_path):
+    settings = (f"method.name={method}", "train.epochs=3", "optimizer.name=adam", "optimizer.lr=0.01")
+    run(tmp_path / "whole", *settings)
+    config = interrupted_run(tmp_path / "part", *settings, after=17)
+    train(begin(config, tmp_path / "part", resume=True), tmp_path / "part")
+    assert_same_weights(tmp_path / "whole", tmp_path / "part")
+    assert (tmp_path / "whole/log.csv").read_text() == (tmp_path / "part/log.csv").read_text()
+
+
+def test_resuming_needs_the_same_config(tmp_path):
+    out = tmp_path / "run"
+    interrupted_run(out)
+    with pytest.raises(OpenSetError, match=r"was made with optimizer.lr = 0.05, now it is 0.1"):
+        begin(small_config("optimizer.lr=0.1"), out, resume=True)
+    with pytest.raises(OpenSetError, match="holds an unfinished run: add --resume"):
+        begin(small_config(), out, resume=False)
+    begin(small_config("data.workers=1"), out, resume=True)  # does not matter to the result
+
+
+def test_a_checkpoint_of_another_config(tmp_path):
+    out = tmp_path / "run"
+    interrupted_run(out)
+    config = small_config("optimizer.lr=0.1")
+    config.write(out / "config.yaml")
+    with pytest.raises(OpenSetError, match=r"state.safetensors was made with optimizer.lr = 0.05, now it is 0.1"):
+        train(config, out)
+
+
+@pytest.mark.parametrize("size", [0, 5, 100, -1, -1000])
+def test_a_truncated_checkpoint(size, tmp_path):
+    out = tmp_path / "run"
+    config = interrupted_run(out)
+    file = out / "checkpoints" / "state.safetensors"
+    content = file.read_bytes()
+    file.write_bytes(content[:size])
+    with pytest.raises(OpenSetError, match=r"state.safetensors is (damaged or cut off|empty)"):
+        train(config, out)
+
+
+def test_a_pickle_in_place_of_a_checkpoint_is_not_run(tmp_path):
+    out = tmp_path / "run"
+    config = interrupted_run(out)
+    trap = tmp_path / "trap"
+
+    class Trap:
+        def __reduce__(self):
+            return (Path.touch, (trap,))
+
+    torch.save({"network": Trap()}, out / "checkpoints" / "state.safetensors")
+    with pytest.raises(OpenSetError, match="damaged or cut off"):
+        train(config, out)
+    assert not trap.exists()
+
+
+def test_a_full_disk_keeps_the_checkpoint_before(tmp_path, monkeypatch):
+    out = tmp_path / "run"
+    config = interrupted_run(out)
+    file = out / "checkpoints" / "state.safetensors"
+    before = file.read_bytes()
+
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "write_bytes", full)
+        with pytest.raises(OpenSetError, match=r"no space left on device. The checkpoint before is kept"):
+            train(config, out)
+    assert file.read_bytes() == before
+    assert [one.name for one in file.parent.iterdir()] == ["state.safetensors"]
+    train(config, out)  # with room again
+    assert (out / "summary.json").exists()
+
+
+def test_a_loss_that_is_not_a_number_stops_with_the_place(tmp_path):
+    out = tmp_path / "run"
+    config = small_config("optimizer.lr=1e30", "data.batch_size=128", "schedule.name=constant")
+    with pytest.raises(OpenSetError, match=r"not a number at epoch 1, step \d.* Try a lower optimizer.lr"):
+        train(begin(config, out, resume=False), out)
+
+
+def test_a_bad_loss_names_the_last_good_checkpoint(tmp_path, monkeypatch):
+    out = tmp_path / "run"
+    config = interrupted_run(out, after=12)
+    network = METHODS["openauc"]
+    loss = network.loss
+    monkeypatch.setattr(network, "loss", lambda *words: loss(*words) * float("nan"))
+    good = (out / "checkpoints/state.safetensors").read_bytes()
+    with pytest.raises(OpenSetError, match=r"epoch 2, step 3. The last good checkpoint is .*state.safetensors"):
+        train(config, out)
+    assert (out / "checkpoints/state.safetensors").read_bytes() == good
+
+
+# ---- what the loop offers ------------------------------------------------------------------------------------------
+
+
+def test_accumulation_is_the_same_step(digits):
+    """A network without batch norm, on vectors: parts of a batch add up to its gradient."""
+    found = []
+    for parts in (1, 3):
+        config = small_config(f"train.accumulate={parts}", "method=softmax", "backbone={name: mlp}")
+        part = Vectors(digits)
+        feed = Feed(part, config.data, np.flatnonzero(part.labels >= 0))
+        network = make_network(config, feed, 6)
+        fit(Fabric(accelerator="cpu", devices=1), network, feed, feed, config)
+        found.append(network.state_dict())
+    for name, value in found[0].items():
+        torch.testing.assert_close(value, found[1][name], rtol=1e-4, atol=1e-5)
+
+
+class Vectors:
+    """The digits as feature vectors."""
+
+    def __init__(self, protocol):
+        self.labels = protocol.train.labels
+        self.rows = protocol.train.array().reshape(len(self.labels), -1).astype(np.float32)
+        self.shape = (64,)
+
+    def __len__(self):
+        return len(self.labels)
+
+    def array(self, positions=None, *, size=None):
+        return self.rows[positions]
+
+
+def test_validation_gamma_is_the_published_one(tmp_path):
+    for method in ("entropic", "background"):
+        out = tmp_path / method
+        run(out, f"method.name={method}", "train.epochs=6")
+        scores = Scores.read(out / "scores_val.parquet")
+        wanted = confidence(scores.labels, scores.probabilities, background=method == "background").gamma
+        logged = (out / "log.csv").read_text().splitlines()[-1].split(",")
+        assert float(logged[-1]) == pytest.approx(wanted, abs=1e-5)
+        accuracy = (scores.predictions == scores.labels)[scores.labels >= 0].mean()
+        assert float(logged[-2]) == pytest.approx(accuracy)
+
+
+def test_selection_keeps_the_best_epoch_and_stops_early(tmp_path):
+    out = tmp_path / "run"
+    summary = run(out, "train.select=accuracy", "train.patience=2", "train.epochs=40", "optimizer.lr=0.2")
+    log = [line.split(",") for line in (out / "log.csv").read_text().splitlines()[1:]]
+    accuracy = [float(line[4]) for line in log]
+    assert summary["best_epoch"] == int(np.argmax(accuracy)) + 1
+    assert len(log) == summary["best_epoch"] + 2 < 40
+    scores = Scores.read(out / "scores_val.parquet")
+    assert (scores.predictions == scores.labels)[scores.labels >= 0].mean() == pytest.approx(max(accuracy))
+
+
+def test_selection_by_gamma_needs_negatives(tmp_path, digits):
+    config = small_config("train.select=gamma")
+    rows = np.flatnonzero(digits.train.labels >= 0)
+    feed = Feed(digits.train, config.data, rows)
+    with pytest.raises(OpenSetError, match="by gamma needs negatives in the validation part"):
+        fit(Fabric(accelerator="cpu", devices=1), make_network(config, feed, 6), feed, feed, config)
+
+
+def test_averaged_weights_are_smoother(digits):
+    config = small_config("train.ema=0.9", "method=softmax")
+    feed = Feed(digits.train, config.data, np.flatnonzero(digits.train.labels >= 0))
+    done = fit(Fabric(accelerator="cpu", devices=1), make_network(config, feed, 6), feed, feed, config)
+    last, mean = done.network.state_dict(), done.averaged.state_dict()
+    assert done.used is done.averaged
+    assert not torch.equal(last["method.head.weight"], mean["method.head.weight"])
+    assert torch.equal(last["backbone.stages.0.1.running_mean"], mean["backbone.stages.0.1.running_mean"])
+
+
+def test_the_learning_rate_follows_the_schedule(digits):
+    config = small_config("schedule={name: step, milestones: [1], factor: 0.5}", "train.epochs=2", "method=arpl_cs")
+    feed = Feed(digits.train, config.data, np.flatnonzero(digits.train.labels >= 0))
+    done = fit(Fabric(accelerator="cpu", devices=1), make_network(config, feed, 6), feed, feed, config)
+    assert done.optimizers["classifier"].param_groups[0]["lr"] == pytest.approx(0.025)
+    assert done.optimizers["generator"].param_groups[0]["lr"] == 2e-4  # its own, unscheduled
+
+
+def test_a_method_without_its_negatives(tmp_path):
+    with pytest.raises(OpenSetError, match="has none: choose another method"):
+        run(tmp_path / "run", "method.name=entropic", protocol=str(folders(tmp_path)))
+
+
+def folders(tmp_path):
+    """Own images: two known classes, one unknown, no negatives."""
+    from PIL import Image
+
+    rng = np.random.default_rng(0)
+    for role, name, colour in (("known", "red", 0), ("known", "green", 1), ("unknown", "blue", 2)):
+        place = tmp_path / "data" / role / name
+        place.mkdir(parents=True, exist_ok=True)
+        for number in range(30):
+            pixels = rng.integers(0, 60, (20 + number % 3, 24, 3), dtype=np.uint8)
+            pixels[..., colour] += 150
+            Image.fromarray(pixels).save(place / f"{number}.png")
+    return tmp_path / "data"
+
+
+def test_own_folders_train_and_predict(tmp_path):
+    from openset.train.predict import TrainedRun, find_images, read_images
+
+    data = folders(tmp_path)
+    summary = run(tmp_path / "run", "data.size=16", "train.epochs=10", "data.batch_size=8", protocol=str(data))
+    assert summary["class_names"] == ["green", "red"]
+    trained = TrainedRun.read(tmp_path / "run")
+    images = [(name, image) for name, image, _ in read_images(find_images([data / "known"]))]
+    found = trained.predict(images)
+    assert np.mean([one.best_class == Path(one.file).parent.name for one in found]) > 0.95
+    assert np.mean([one.prediction == Path(one.file).parent.name for one in found]) > 0.8
+    for one in found:
+        assert (one.prediction == "unknown") == (one.unknown_score > trained.threshold.value)
+
+
+def test_train_step_is_repeatable(digits):
+    """Dropout, mixing and augmentation follow from (seed, epoch, step) alone, whatever was drawn before."""
+    losses = []
+    for noise in (1, 2):
+        torch.manual_seed(noise)
+        config = small_config("backbone={name: classifier32}", "augment.randaugment=[1, 9]")
+        feed = Feed(digits.train, config.data, np.flatnonzero(digits.train.labels >= 0))
+        heard = []
+        network = make_network(config, feed, 6)
+
+        def watch(state, *_, heard=heard):
+            heard.append(state.loss_sum)
+            if len(heard) == 2:
+                signal.raise_signal(signal.SIGINT)
+
+        with pytest.raises(Interrupted):
+            fit(Fabric(accelerator="cpu", devices=1), network, feed, feed, config, watch=watch)
+        losses.append(heard)
+    assert losses[0] == losses[1]
