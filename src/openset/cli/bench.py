@@ -1,11 +1,13 @@
 """`openset bench`: methods against each other, over splits and seeds."""
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from openset.cli._console import console, table
+from openset.cli._outputs import FiguresOption, ReportOption, check_outputs, say_written
 from openset.cli.train import DataRootOption, SetOption
 
 if TYPE_CHECKING:
@@ -22,6 +24,8 @@ def command(
     recipe: Annotated[str | None, typer.Option("--recipe", "-r", help="Recipe for all runs.")] = None,
     settings: SetOption = None,
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder of the runs and tables.")] = Path("runs"),
+    report: ReportOption = None,
+    figures: FiguresOption = None,
     data_root: DataRootOption = None,
 ) -> None:
     """Train a grid of methods, protocols, splits and seeds; tables of mean and standard deviation.
@@ -37,6 +41,7 @@ def command(
     from openset.train import bench, bench_tables
     from openset.train.interrupt import Interrupted
 
+    check_outputs(report, folder=figures)
     cells = bench.make_grid(
         _names(protocols),
         list(METHODS) if methods == "all" else _names(methods),
@@ -58,10 +63,10 @@ def command(
         if summary is None:
             screen.print(f"{name}: [red]failed[/red]: {trouble}", highlight=False)
         else:
-            figures = "  ".join(
+            values = "  ".join(
                 f"{title} {bench.value_of(summary, metric):.3f}" for metric, title in bench.TITLES.items()
             )
-            screen.print(f"{name}: {figures}", highlight=False)
+            screen.print(f"{name}: {values}", highlight=False)
 
     try:
         with training_bar(cells[0].config, "Bench") as watch:
@@ -92,9 +97,34 @@ def command(
     screen.print(made)
     screen.print("Against unknowns alone where a protocol also has negatives; bold: best of the protocol.", style="dim")
     screen.print(f"Tables: {out}/bench.md, bench.tex, bench.csv", highlight=False)
+    say_written(report, figures, _show_runs(done, report, figures))
     if failed:
         typer.echo(f"{len(failed)} of {len(cells)} runs failed; reasons are in {out}/bench_failed.json.", err=True)
         raise typer.Exit(1)
+
+
+def _show_runs(
+    done: "Sequence[tuple[Cell, Mapping[str, Any]]]", report: Path | None, figures: Path | None
+) -> list[Path]:
+    """The page and the dot plot of OpenAUC, one dot per method, from the single runs."""
+    from openset.train.bench import value_of
+    from openset.views.runs import BenchRow
+
+    if report is None and figures is None:
+        return []
+    values: dict[tuple[str, str], list[float]] = {}
+    for cell, summary in done:
+        values.setdefault((cell.protocol, cell.method), []).append(value_of(summary, "open_auc"))
+    rows = [BenchRow(protocol, method, found) for (protocol, method), found in values.items()]
+    if report is not None:
+        from openset.report import bench_page, write_page
+
+        write_page(report, bench_page(rows))
+    if figures is None:
+        return []
+    from openset import plots
+
+    return plots.save(plots.bench(rows), figures / "bench")
 
 
 def _names(text: str) -> list[str]:

@@ -7,10 +7,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from openset.cli._outputs import FiguresOption, ReportOption, check_outputs, say_written
 from openset.errors import OpenSetError
 
 if TYPE_CHECKING:
+    from openset.detection.evaluation import OpenSetEvaluation
     from openset.detection.sets import OpenSetData
+    from openset.report import FalseDetection
 
 app = typer.Typer(
     help="Measure and operate object detectors that meet unknown objects.",
@@ -121,7 +124,11 @@ def evaluate(
     bootstrap: Bootstrap = 1000,
     seed: Seed = 0,
     json: JsonOut = None,
-    figures: Annotated[Path | None, typer.Option(help="Folder for the figures, as PNG.")] = None,
+    report: ReportOption = None,
+    images: Annotated[
+        Path | None, typer.Option(help="Folder of the wild images; the page then shows the worst false detections.")
+    ] = None,
+    figures: FiguresOption = None,
     require: Annotated[
         list[str] | None,
         typer.Option(help="A bar such as 'awi<=0.05', 'fp_per_1000<=20' or 'map>=0.7'; exit code 1 if missed."),
@@ -137,6 +144,7 @@ def evaluate(
     from openset.detection.wilderness import VARIANTS
     from openset.files import write_json
 
+    check_outputs(json, report, folder=figures)
     bars = [parse_bar(text) for text in require or []]
     variants = [name for one in variant or ["paper"] for name in (VARIANTS if one == "all" else [one])]
     with _busy("reading"):
@@ -169,14 +177,54 @@ def evaluate(
         verdict(result),
         TRAINING_RULE,
     )
-    if figures is not None:
-        from openset.detection.figures import write_figures
+    if report is not None:
+        from openset.report import detection_page, write_page
 
-        _print(*(f"Wrote {file}" for file in write_figures(result, figures)))
+        shown = [] if images is None else _false_detections(data, images)
+        write_page(report, detection_page((known_dt or dt or known_gt).stem, result, gallery=shown))
+    drawn = [] if figures is None else _draw(result, figures)
+    say_written(report, figures, drawn)
     missed = check_bars(result, bars)
     if missed:
         _print(*missed)
         raise typer.Exit(1)
+
+
+def _false_detections(data: "OpenSetData", images: Path) -> "list[FalseDetection]":
+    """The highest scored detections on wild images, the best one of each image."""
+    from openset.detection.gallery import find_inside, worst_detections
+    from openset.report import FalseDetection
+
+    if not images.is_dir():
+        raise OpenSetError(f"There is no folder {images} with images.")
+    found = data.wild_found
+    made = []
+    for row in worst_detections(found)[:24].tolist():
+        name = data.wild.file_names[found.image[row]]
+        x, y, width, height = found.box[row].tolist()
+        label = data.known.class_names[found.category[row]]
+        path = find_inside(images, name) or images / Path(name).name
+        made.append(FalseDetection(path, (x, y, width, height), label, float(found.score[row])))
+    return made
+
+
+def _draw(result: "OpenSetEvaluation", folder: Path) -> list[Path]:
+    """Every figure of a detection result, as PDF and PNG."""
+    try:
+        from openset import plots
+    except ModuleNotFoundError as error:
+        raise OpenSetError("Figures need matplotlib: pip install 'openset[plot]'.") from error
+    made = {
+        "wilderness": plots.wilderness({"detector": result.wilderness}),
+        "confusion": plots.detection_confusion(result.confusion),
+    }
+    made |= {
+        f"errors_recall_{row.recall:g}": plots.detection_errors({f"recall {row.recall:g}": row})
+        for row in result.errors
+    }
+    if result.background:
+        made["object_versus_background"] = plots.object_versus_background(result.background)
+    return [path for name, figure in made.items() for path in plots.save(figure, folder / name)]
 
 
 def _or_dash(value: float | None) -> str:

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from openset.cli._console import console, table
+from openset.cli._outputs import ReportOption, check_outputs, say_written
 
 SetOption = Annotated[
     list[str] | None, typer.Option("--set", "-s", help="Any field of the recipe: optimizer.lr=0.01; may be repeated.")
@@ -33,6 +34,7 @@ def command(
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Run folder.")] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in --out.")] = False,
     data_root: DataRootOption = None,
+    report: ReportOption = None,
 ) -> None:
     """Train a method on a protocol; weights, scores, outputs and a threshold go to one folder.
 
@@ -41,6 +43,8 @@ def command(
     from openset.train.config import read_config
     from openset.train.interrupt import Interrupted
     from openset.train.run import begin, is_first_process, train
+
+    check_outputs(report)
 
     given: dict[str, Any] = {
         "protocol": protocol,
@@ -81,6 +85,29 @@ def command(
         raise typer.Exit(130) from None
     if summary:
         show(summary, out)
+        if report is not None:
+            write_report(report, out)
+            say_written(report)
+
+
+def write_report(path: Path, run: Path) -> None:
+    """The page of a run: its figures on the test part, and how training went."""
+    from openset.evaluation import evaluate
+    from openset.files import read_table
+    from openset.report import Model, evaluation_page, training_section, write_page
+    from openset.scores import Scores
+    from openset.views.runs import TrainingLog
+
+    scores = Scores.read(run / "scores_test.parquet")
+    log = read_table(run / "log.csv")
+    columns = {
+        name: [None if cell in (None, "") else float(cell) for cell in log[name].to_list()]
+        for name in log.columns
+        if name != "epoch"
+    }
+    epochs = [float(cell) for cell in log["epoch"].to_list()] if "epoch" in log.columns else list(range(log.height))
+    model = Model(run.name, scores, evaluate(scores), str(run / "scores_test.parquet"))
+    write_page(path, evaluation_page([model], extra=[training_section(TrainingLog(epochs, columns))]))
 
 
 def show(summary: dict[str, Any], out: Path) -> None:
