@@ -66,19 +66,24 @@ def test_a_perfect_model_cannot_be_imitated():
         assert "does not apply here" in finding.sentence
 
 
-def test_table_1_comes_out_as_printed_where_the_constructions_apply():
+def test_table_1_comes_out_as_the_constructions_went():
     rows = {row.metric: row for row in audit(Scores(*random_dataset(2000, seed=2))).table}
     marks = {name: (row.close, row.open, row.threshold, row.numeric) for name, row in rows.items()}
     assert marks["open-set F-score"] == (True, False, False, True)
     assert marks["Youden's index"] == (True, False, False, True)
-    assert marks["normalized accuracy"] == (True, True, False, True)
+    assert marks["normalized accuracy"] == (
+        True,
+        False,
+        False,
+        True,
+    )  # the paper has (P2) by definition; Prop. 2 did not
     assert marks["AUROC"] == (False, True, True, True)
     assert marks["OSCR curve"] == (True, True, True, False)
     assert marks["OpenAUC"] == (True, True, True, True)
 
 
 def test_tied_pairs_are_counted():
-    assert audit(Scores([0, 0, -2, -2], [0, 0, 0, 0], [0.0, 1.0, 1.0, 2.0])).tied_pairs == pytest.approx(1 / 4)
+    assert audit(Scores([0, 0, -2, -2], [0, 1, 0, 0], [0.0, 1.0, 1.0, 2.0])).tied_pairs == pytest.approx(1 / 4)
 
 
 def test_float32_scores_and_thresholds_meet_exactly():
@@ -86,3 +91,10 @@ def test_float32_scores_and_thresholds_meet_exactly():
     for finding in audit(Scores(labels, predictions, score)).findings:
         if finding.construction == "Prop. 1":
             assert finding.after == pytest.approx(finding.before, abs=1e-12)
+
+
+def test_the_second_construction_needs_more_caught_unknowns_than_lost_knowns():
+    scores = Scores([0, 0, 0, -2], [0, 0, 0, 0], [0.1, 0.8, 0.9, 0.95])
+    finding = by_name(audit(scores, threshold=0.5))["normalized accuracy"]
+    assert finding.changed == 0
+    assert "needs more caught unknowns than rejected knowns, found 1 and 2" in finding.sentence

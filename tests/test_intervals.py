@@ -41,7 +41,7 @@ def test_delong_variance_equals_the_matrix_of_pairs(data):
         if found.method == "delong":
             assert found.sd**2 == exact(expected)
         else:
-            assert expected == pytest.approx(0, abs=1e-12) or found.value in (0.0, 1.0)
+            assert found.value in (0.0, 1.0) or sum(label >= 0 for label in data[0]) in (1, len(data[0]) - 1)
         assert 0 <= found.low <= found.value <= found.high <= 1
 
 

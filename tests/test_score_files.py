@@ -170,7 +170,7 @@ def test_files_that_cannot_be_read_are_named(tmp_path):
         "cut.parquet": "is not a readable PARQUET file, or it is cut off",
         "cut.npz": "is not a readable NPZ file",
         "empty.csv": "is empty",
-        "binary.csv": "is not a readable CSV file",
+        "binary.csv": "is not a text file in UTF-8; save it as CSV UTF-8",
         "scores.xlsx": "cannot read '.xlsx'; use .parquet, .csv, .npz",
         "one.npz": "is a single array",
         ".": "is a folder",

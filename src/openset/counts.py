@@ -17,6 +17,8 @@ from openset.errors import OpenSetError, check_choice, check_share
 
 NEGATIVE = -1
 UNKNOWN = -2
+MOST_CLASSES = 10_000_000
+"""More are taken for a mistake, such as ids in place of class numbers."""
 Floats = NDArray[np.floating[Any]]
 Ints = NDArray[np.integer[Any]]
 Bools = NDArray[np.bool_]
@@ -36,9 +38,11 @@ def as_ints(name: str, values: ArrayLike) -> Ints:
     if array.size == 0:
         raise OpenSetError(f"'{name}' is empty: there are no samples to evaluate.")
     if array.dtype.kind in "iu":
-        return array
+        if array.dtype == np.uint64 and array.max() > np.iinfo(np.int64).max:
+            raise OpenSetError(f"'{name}' holds {array.max()}, which is too large for a class.")
+        return array.astype(np.int64) if array.dtype == np.uint64 else array
     if array.dtype.kind == "f":
-        whole = np.isfinite(array) & (array == np.round(array))
+        whole = np.isfinite(array) & (array == np.round(array)) & (np.abs(array) < 2**53)
         if whole.all():
             return array.astype(np.int64)
         row = int(np.argmin(whole))
@@ -109,6 +113,11 @@ def resolve_classes(
         if values is None:
             continue
         largest = max(largest, int(values.max()))
+        if largest >= MOST_CLASSES:
+            row = int(values.argmax())
+            raise OpenSetError(
+                f"{name} {values[row]} in {where(row)} is too large: classes are numbered 0, 1, 2, ... without gaps."
+            )
         if n_classes is not None and largest >= n_classes:
             row = int(np.argmax(values >= n_classes))
             raise OpenSetError(
@@ -116,6 +125,12 @@ def resolve_classes(
                 f"there are {n_classes} known classes, 0 to {n_classes - 1}."
             )
     return largest + 1 if n_classes is None else n_classes
+
+
+def check_threshold(threshold: float) -> None:
+    """A threshold is any number, also infinite, but a number."""
+    if np.isnan(threshold):
+        raise OpenSetError("The threshold is not a number (NaN).")
 
 
 def require_both(n_known: float, n_open: float, against: str) -> None:
@@ -146,6 +161,7 @@ def open_mask(labels: Ints, against: str, groups: ArrayLike | None = None) -> Bo
             f"against={against!r} is not 'all', 'negative' or 'unknown', and no groups are given to look it up in."
         )
     names = np.asarray(groups)
+    check_lengths(labels=labels, groups=names)
     mask = (labels < 0) & (names == against)
     if not mask.any():
         present = sorted({str(name) for name in np.unique(names[labels < 0])} - {""})
@@ -265,7 +281,7 @@ def rank(
 def rank_checked(label: Ints, prediction: Ints | None, score: Floats, n_classes: int) -> Ranking:
     """Sort what is known to be valid."""
     ordered, order = sort(score)
-    narrow: type[np.signedinteger[Any]] = np.int16 if n_classes < 2**15 else np.int64
+    narrow: type[np.signedinteger[Any]] = np.int16 if n_classes < 2**15 - 2 else np.int64
     columns = [label] if prediction is None else [label, prediction]
     # Side by side, so that one jump through memory fetches both.
     pairs: NDArray[Any] = np.empty((len(score), len(columns)), dtype=narrow)
@@ -582,9 +598,10 @@ class Counts(Tally):
 
     def at(self, threshold: float) -> int:
         """Index of the counts that hold at any threshold a user names."""
-        if np.isnan(threshold):
-            raise OpenSetError("The threshold is not a number (NaN).")
-        return int(np.searchsorted(self.thresholds, threshold, side="right")) - 1
+        check_threshold(threshold)
+        with np.errstate(over="ignore"):  # compare as NumPy does elsewhere: in the precision of the scores
+            value = self.thresholds.dtype.type(threshold)
+        return int(np.searchsorted(self.thresholds, value, side="right")) - 1
 
 
 def count(
@@ -608,7 +625,7 @@ def count_ranking(
     check_share("count", "zero_division", zero_division, zero=True)
     if against != "all":
         if groups is not None:
-            check_lengths(labels=ranking.label, groups=np.asarray(groups))
+            check_lengths(labels=ranking.order, groups=np.asarray(groups))
             groups = np.asarray(groups)[ranking.order]
         ranking = ranking.only(ranking.known | open_mask(ranking.label, against, groups))
     counts = Counts(ranking, zero_division=zero_division)
@@ -715,7 +732,7 @@ def _pack(
             right = guess == part
         np.bitwise_and(bits, np.iinfo(word).max, out=key)  # the magnitude
         key -= smallest - 1
-        if key.max() > span:
+        if key.max() > span - 2:  # twice that, and one more, must stay below the mark of what is out of play
             return None
         if key.min() < 1:
             if np.count_nonzero(key < 1) != np.count_nonzero(score[start:stop] == 0):

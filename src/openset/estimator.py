@@ -256,7 +256,7 @@ class OpenSetClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         model.network_.eval()
         fitted = under_prefix("fit", tensors)
         background = model.network_.method.background
-        arrays = {name: value.numpy() for name, value in fitted.items()}
+        arrays: dict[str, Any] = {name: value.numpy() for name, value in fitted.items()}
         model._fit_outputs = Outputs(**arrays, background=background) if arrays else None
         return model
 

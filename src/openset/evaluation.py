@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from openset.counts import dot
-from openset.errors import did_you_mean
+from openset.errors import OpenSetError, check_share, did_you_mean
 from openset.intervals import Request, bootstrap_values, delong_of, evaluator, percentile_intervals
 from openset.metrics import METRICS, describe, titled
 from openset.scores import Scores
@@ -102,7 +102,7 @@ def _where(name: str, against: str) -> str:
 def evaluate(
     scores: Scores,
     *,
-    against: Sequence[str] | None = None,
+    against: str | Sequence[str] | None = None,
     intervals: bool = True,
     n_resamples: int | None = None,
     level: float = 0.95,
@@ -118,7 +118,14 @@ def evaluate(
     >>> evaluate(scores).find("open_auc").value.__round__(3)
     0.667
     """
-    chosen = scores.against_choices() if against is None else list(against)
+    check_share("evaluate", "level", level, one=False)
+    if n_resamples is not None and n_resamples < 2:
+        raise OpenSetError(f"evaluate: 'n_resamples' must be at least 2, got {n_resamples}.")
+    if against is not None and not against:
+        raise OpenSetError(
+            "evaluate: 'against' is empty; leave it out, or name 'all', 'negative', 'unknown' or a group."
+        )
+    chosen = [against] if isinstance(against, str) else list(against or scores.against_choices())
     requests = [
         Request(card, params, part)
         for part in chosen

@@ -5,6 +5,7 @@ import json
 import os
 import tempfile
 import zipfile
+import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
@@ -61,7 +62,7 @@ def read_json(path: str | Path) -> Any:
     file = existing(path)
     try:
         return json.loads(file.read_text(encoding="utf-8"))
-    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+    except (json.JSONDecodeError, UnicodeDecodeError, RecursionError) as error:
         raise OpenSetError(f"{file} is not valid JSON: {error}.") from error
     except OSError as error:
         raise OpenSetError(f"Cannot read {file}: {reason(error)}.") from error
@@ -70,12 +71,15 @@ def read_json(path: str | Path) -> Any:
 def existing(path: str | Path) -> Path:
     """`path`, if there is a file."""
     file = Path(path)
-    if file.is_dir():
-        raise OpenSetError(f"{file} is a folder; give the name of a file.")
-    if not file.exists():
-        raise OpenSetError(f"There is no file {file}.")
-    if file.stat().st_size == 0:
-        raise OpenSetError(f"{file} is empty.")
+    try:
+        if file.is_dir():
+            raise OpenSetError(f"{file} is a folder; give the name of a file.")
+        if not file.exists():
+            raise OpenSetError(f"There is no file {file}.")
+        if file.stat().st_size == 0:
+            raise OpenSetError(f"{file} is empty.")
+    except OSError as error:
+        raise OpenSetError(f"Cannot read {file}: {reason(error)}.") from error
     return file
 
 
@@ -100,6 +104,9 @@ def read_npz(path: str | Path) -> dict[str, NDArray[Any]]:
     file = existing(path)
     try:
         with file.open("rb") as stream:
+            if stream.read(2) not in (b"PK", b"\x93N"):  # a zip archive, or a single array, which is explained below
+                raise OpenSetError(f"{file} is not an NPZ file.")
+            stream.seek(0)
             archive = np.load(stream, allow_pickle=False)
             if not isinstance(archive, np.lib.npyio.NpzFile):
                 raise OpenSetError(f"{file} is a single array, not an NPZ archive with named arrays.")
@@ -113,7 +120,7 @@ def read_npz(path: str | Path) -> dict[str, NDArray[Any]]:
                 "save plain number or text arrays instead."
             ) from error
         raise OpenSetError(f"{file} is not a readable NPZ file: {error}.") from error
-    except (zipfile.BadZipFile, EOFError, KeyError, OSError) as error:
+    except (zipfile.BadZipFile, zlib.error, EOFError, KeyError, NotImplementedError, OSError) as error:
         raise OpenSetError(f"{file} is not a readable NPZ file, or it is cut off.") from error
 
 
@@ -137,14 +144,22 @@ def read_table(path: str | Path) -> "pl.DataFrame":
         raise OpenSetError(f"{file}: cannot read '{file.suffix}' files; use .parquet, .csv or .npz.")
     try:
         table = readers[file.suffix.lower()](file)
-    except (pl.exceptions.PolarsError, UnicodeDecodeError, OSError) as error:
-        first = str(error).splitlines()[0]
+    except UnicodeDecodeError as error:
+        raise OpenSetError(f"{file} is not a text file in UTF-8; save it as CSV UTF-8.") from error
+    except (KeyboardInterrupt, SystemExit):
+        raise
+    except BaseException as error:  # polars' own errors, and its panics on broken files, which are no Exceptions
+        first = (str(error) or type(error).__name__).splitlines()[0]
         raise OpenSetError(
             f"{file} is not a readable {file.suffix[1:].upper()} file, or it is cut off: {first}"
         ) from error
     if table.height == 0:
         raise OpenSetError(f"{file} has column names but no rows.")
-    return table.rename({name: name.strip().lower() for name in table.columns})
+    plain = [name.strip().lower().replace(" ", "_") for name in table.columns]
+    twice = next((name for name in plain if plain.count(name) > 1 or name.endswith("_duplicated_0")), None)
+    if twice is not None:
+        raise OpenSetError(f"{file} has the column '{twice.removesuffix('_duplicated_0')}' twice.")
+    return table.rename(dict(zip(table.columns, plain, strict=True)))
 
 
 def _read_csv(file: Path) -> "pl.DataFrame":
@@ -153,5 +168,8 @@ def _read_csv(file: Path) -> "pl.DataFrame":
 
     with file.open(encoding="utf-8-sig") as stream:
         header = stream.readline()
+        marked = header.lower().startswith("sep=")  # a line by which Excel tells the separator
+        if marked:
+            header = stream.readline()
     separator = max(",;\t", key=header.count)
-    return pl.read_csv(file, separator=separator, infer_schema=False, glob=False)
+    return pl.read_csv(file, separator=separator, infer_schema=False, glob=False, skip_rows=int(marked))

@@ -87,10 +87,14 @@ def _logit_interval(value: float, variance: float, n_pairs: float, level: float)
     Among the pairs there are m = min(knowns, open-set samples) that share no sample, so they are independent, each
     right with probability `value`. If every pair is right, so are these m, which has probability value**m.
     """
-    if variance <= 0 or value in (0.0, 1.0):
+    if value in (0.0, 1.0):
         bound = (1 - level) ** (1 / n_pairs)
-        low, high = (bound, 1.0) if value > 0.5 else (0.0, 1.0 - bound)
-        return Interval(value, min(low, value), max(high, value), level, "exact", 0.0)
+        low, high = (bound, 1.0) if value == 1.0 else (0.0, 1.0 - bound)
+        return Interval(value, low, high, level, "exact", 0.0)
+    if n_pairs < 2:  # one sample of a kind says nothing about how samples of that kind differ
+        return Interval(value, 0.0, 1.0, level, "exact", None)
+    if variance <= 0:  # every pair has the same value, as with constant scores
+        return Interval(value, value, value, level, "delong", 0.0)
     error = variance**0.5
     reach = NormalDist().inv_cdf((1 + level) / 2) * error / (value * (1 - value))
     centre = np.log(value / (1 - value))
@@ -180,17 +184,13 @@ def _confidences(scores: Scores) -> Confidences:
 
 
 def draw_weights(scores: Scores, n: int, rng: np.random.Generator) -> NDArray[np.float64]:
-    """(n, samples) resampling weights; knowns, negatives and unknowns keep their numbers."""
-    weights = np.zeros((n, len(scores)))
-    for rows in (
-        np.flatnonzero(scores.labels >= 0),
-        np.flatnonzero(scores.labels == -1),
-        np.flatnonzero(scores.labels == -2),
-    ):
-        if len(rows):
-            draws = rng.integers(0, len(rows), size=(n, len(rows)))
-            draws += len(rows) * np.arange(n)[:, None]
-            weights[:, rows] = np.bincount(draws.ravel(), minlength=n * len(rows)).reshape(n, len(rows))
+    """(n, samples) resampling weights; each known class, and each group of open-set samples, keeps its number."""
+    order, first, size = scores.strata
+    places = (rng.random((n, len(order))) * size).astype(np.int64)
+    places += first + len(order) * np.arange(n)[:, None]
+    drawn = np.bincount(places.ravel(), minlength=n * len(order)).reshape(n, len(order))
+    weights = np.empty((n, len(order)))
+    weights[:, order] = drawn
     return weights
 
 
@@ -254,7 +254,13 @@ def bootstrap(
 
 
 def align(first: Scores, second: Scores) -> tuple[Scores, Scores]:
-    """Bring two models' scores into the same order of the same samples: by id, else by equal labels in order."""
+    """Bring two models' scores into the same order of the same samples: by id, else by equal labels in order.
+
+    Where both name their classes, and number them differently, the numbers are made the same.
+    """
+    if first.class_names is not None and second.class_names is not None and first.class_names != second.class_names:
+        names = tuple(dict.fromkeys((*first.class_names, *second.class_names)))
+        first, second = _renumber(first, names), _renumber(second, names)
     if first.ids is not None and second.ids is not None:
         order_first, order_second = np.argsort(first.ids), np.argsort(second.ids)
         if not np.array_equal(first.ids[order_first], second.ids[order_second]):
@@ -278,6 +284,28 @@ def align(first: Scores, second: Scores) -> tuple[Scores, Scores]:
             f"{first.labels[row]} in the first and {second.labels[row]} in the second. Give both an id column."
         )
     return first, second
+
+
+def _renumber(scores: Scores, names: tuple[str, ...]) -> Scores:
+    """The same scores with classes numbered as in `names`; probabilities keep their meaning, absent classes get 0."""
+    assert scores.class_names is not None
+    number = {name: place for place, name in enumerate(names)}
+    places = np.array([number[name] for name in scores.class_names])
+    probabilities = None
+    if scores.probabilities is not None:
+        probabilities = np.zeros((len(scores), len(names)), dtype=scores.probabilities.dtype)
+        probabilities[:, places] = scores.probabilities
+    return Scores(
+        np.where(scores.labels >= 0, places[np.maximum(scores.labels, 0)], scores.labels),
+        places[scores.predictions],
+        scores.unknown_score,
+        probabilities,
+        names,
+        ids=scores.ids,
+        groups=scores.groups,
+        open_classes=scores.open_classes,
+        meta=scores.meta,
+    )
 
 
 def _take(scores: Scores, rows: NDArray[np.intp]) -> Scores:
@@ -352,9 +380,14 @@ def _compare_delong(first: Scores, second: Scores, metric: str, against: str, le
     gap = value_a - value_b
     error = variance**0.5
     reach = NormalDist().inv_cdf((1 + level) / 2) * error
-    certain = 1.0 if gap == 0 else 0.0
-    p_value = 2 * NormalDist().cdf(-abs(gap) / error) if error > 0 else certain
-    difference = Interval(gap, max(gap - reach, -1.0), min(gap + reach, 1.0), level, "delong", error)
+    n_pairs = min(len(known_a), len(open_a))
+    if n_pairs < 2:  # one sample of a kind says nothing about how samples of that kind differ
+        p_value, difference = 1.0, Interval(gap, -1.0, 1.0, level, "exact", None)
+    else:
+        # Without spread, all of the pairs that share no sample agree on which model is better: a sign test of these.
+        sign_test = 1.0 if gap == 0 else min(1.0, 2 * 0.5**n_pairs)
+        p_value = 2 * NormalDist().cdf(-abs(gap) / error) if error > 0 else sign_test
+        difference = Interval(gap, max(gap - reach, -1.0), min(gap + reach, 1.0), level, "delong", error)
     intervals = [delong_of(counts, right=right, level=level) for counts in both]
     return Comparison(metric, intervals[0], intervals[1], difference, p_value, len(both[0].ranking.score))
 

@@ -36,8 +36,9 @@ class Threshold:
         """Read a threshold written before."""
         content = read_json(path)
         try:
-            threshold = cls(float(content["value"]), str(content["rule"]), dict(content["achieved"]), int(content["n"]))
-        except (TypeError, KeyError, ValueError) as error:
+            achieved = {str(name): float(share) for name, share in content["achieved"].items()}
+            threshold = cls(float(content["value"]), str(content["rule"]), achieved, int(content["n"]))
+        except (AttributeError, TypeError, KeyError, ValueError, OverflowError) as error:
             raise OpenSetError(f"{path} is not a threshold file: it needs value, rule, achieved and n.") from error
         if not math.isfinite(threshold.value):
             raise OpenSetError(f"{path}: the threshold is not a finite number.")
@@ -72,6 +73,10 @@ def _freeze(counts: Counts, at: int, rule: str) -> Threshold:
     value = counts.thresholds[at]
     if at == 0:  # reject everything seen: a finite number just below the lowest score, so that JSON can hold it
         value = np.nextafter(counts.thresholds[1], value, dtype=value.dtype)
+        if not np.isfinite(value):
+            raise OpenSetError(
+                f"{rule}: only a threshold below {counts.thresholds[1]} would do, and there is no such number."
+            )
     achieved = {
         "acceptance": float(counts.acceptance[at]),
         "ccr": float(counts.ccr[at]),
@@ -195,8 +200,8 @@ def choose(scores: Scores, rule: str, *, against: str = "all") -> Threshold:
     Traceback (most recent call last):
     openset.errors.OpenSetError: at_fpr: 'fpr' must be in [0, 1], got 95. Did you mean 0.95?
     """
-    name, _, argument = rule.partition("=")
-    function = RULES[name.strip()]
+    name, _, argument = (piece.strip() for piece in rule.partition("="))
+    function = RULES[name]
     options: dict[str, Any] = {} if name in ("at_acceptance", "conformal") else {"against": against}
     if not argument:
         if name not in ("best_f", "best_youden"):

@@ -25,11 +25,13 @@ class Outputs:
     logits: NDArray[np.floating[Any]] | None = None
     features: NDArray[np.floating[Any]] | None = None
     background: bool = False
+    name: str = "the file"
+    """What an error calls them."""
 
     def known_logits(self) -> Array:
         """Logits of the K known classes."""
         if self.logits is None:
-            raise OpenSetError("This score needs logits, and the file has none (columns logit_0, logit_1, ...).")
+            raise OpenSetError(f"This score needs logits, and {self.name} has none (columns logit_0, logit_1, ...).")
         logits = as_matrix("logits", self.logits)
         return logits[:, :-1] if self.background else logits
 
@@ -37,22 +39,23 @@ class Outputs:
         """Feature vectors."""
         if self.features is None:
             raise OpenSetError(
-                "This score needs features, and the file has none (array 'features', or feature_0, ...)."
+                f"This score needs features, and {self.name} has none (array 'features', or columns feature_0, ...)."
             )
         return as_matrix("features", self.features)
 
     def known(self) -> "Outputs":
         """The samples of known classes."""
         if self.labels is None:
-            raise OpenSetError("The file to fit on needs labels.")
+            raise OpenSetError(f"To fit on, {self.name} needs labels.")
         keep = np.asarray(self.labels) >= 0
         if not keep.any():
-            raise OpenSetError("The file to fit on has no known samples.")
+            raise OpenSetError(f"To fit on, {self.name} needs known samples, and has no known samples.")
         return Outputs(
             labels=self.labels[keep],
             logits=None if self.logits is None else self.logits[keep],
             features=None if self.features is None else self.features[keep],
             background=self.background,
+            name=self.name,
         )
 
 
@@ -73,7 +76,10 @@ SCORES: Registry[PostHocScore] = Registry("score")
 
 def as_matrix(name: str, values: ArrayLike) -> Array:
     """`values` as a finite float64 matrix with one row per sample."""
-    matrix = np.asarray(values, dtype=np.float64)
+    given = np.asarray(values)
+    if given.dtype.kind not in "fiub":
+        raise OpenSetError(f"'{name}' must be numbers, got values of type {given.dtype}.")
+    matrix = given.astype(np.float64, copy=False)
     if matrix.ndim != 2 or matrix.shape[1] == 0:
         raise OpenSetError(f"'{name}' must have one row per sample and one column per class, got shape {matrix.shape}.")
     if not np.isfinite(matrix).all():
@@ -173,6 +179,7 @@ def openmax(logits: ArrayLike, *, fit_logits: ArrayLike, fit_labels: ArrayLike, 
     """
     train, labels = as_matrix("fit_logits", fit_logits), np.asarray(fit_labels)
     values = as_matrix("logits", logits)
+    _check_width(values, train)
     n_classes = values.shape[1]
     right = train.argmax(axis=1) == labels
     extremeness = np.empty_like(values)
@@ -192,6 +199,13 @@ def openmax(logits: ArrayLike, *, fit_logits: ArrayLike, fit_labels: ArrayLike, 
     strength = np.maximum(top - place, 0) / top
     revised = values * (1.0 - strength * extremeness)
     return (values - revised).sum(axis=1) - _log_sum_exp(revised)
+
+
+def _check_width(values: Array, train: Array) -> None:
+    if values.shape[1] != train.shape[1]:
+        raise OpenSetError(
+            f"The samples have {values.shape[1]} columns and the training outputs {train.shape[1]}: another network?"
+        )
 
 
 def _fit_weibull(values: Array, steps: int = 100) -> tuple[float, float]:
@@ -221,6 +235,7 @@ def mahalanobis(features: ArrayLike, *, fit_features: ArrayLike, fit_labels: Arr
         as_matrix("fit_features", fit_features),
         np.asarray(fit_labels),
     )
+    _check_width(values, train)
     known = np.unique(labels[labels >= 0])
     means = np.stack([train[labels == label].mean(axis=0) for label in known])
     keep = labels >= 0
@@ -251,6 +266,7 @@ def knn(features: ArrayLike, *, fit_features: ArrayLike, k: int = 50) -> Array:
     train, values = as_matrix("fit_features", fit_features), as_matrix("features", features)
     if k < 1:
         raise OpenSetError(f"knn: 'k' must be at least 1, got {k}.")
+    _check_width(values, train)
     finder = NearestNeighbors(n_neighbors=min(k, len(train))).fit(_unit(train))
     distances, _ = finder.kneighbors(_unit(values))
     return np.asarray(distances[:, -1], dtype=np.float64)

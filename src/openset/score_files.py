@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 _WORDS = {"negative": counts.NEGATIVE, "unknown": counts.UNKNOWN}
+_MISSING = ("", "nan", "na", "n/a", "null", "none")
 _SUFFIXES = (".parquet", ".csv", ".npz")
 _NUMBER = re.compile(r"[-+]?\.?\d+(\.\d*)?([eE][-+]?\d+)?$")
 
@@ -75,7 +76,12 @@ def read_scores(
             meta=content.meta,
         )
     except OpenSetError as error:
-        raise OpenSetError(f"{file}: {error}") from error
+        raise _named(file, error) from error
+
+
+def _named(file: Path, error: OpenSetError) -> OpenSetError:
+    """The error with the file's name in front, once."""
+    return error if str(file) in str(error) else OpenSetError(f"{file}: {error}")
 
 
 def read_outputs(path: str | Path, *, background: bool = False) -> Outputs:
@@ -84,8 +90,10 @@ def read_outputs(path: str | Path, *, background: bool = False) -> Outputs:
     try:
         content = _read(file)
     except OpenSetError as error:
-        raise OpenSetError(f"{file}: {error}") from error
-    return Outputs(labels=content.labels, logits=content.logits, features=content.features, background=background)
+        raise _named(file, error) from error
+    labels = None if content.labels is None else counts.as_ints("labels", content.labels)
+    counts.check_lengths(labels=labels, logits=content.logits, features=content.features)
+    return Outputs(labels, content.logits, content.features, background=background, name=str(file))
 
 
 def _what_is_missing(content: _Content, score: str | None) -> str:
@@ -126,7 +134,15 @@ def _read(file: Path) -> _Content:
         table = read_table(file)
         return _from_table(table, pl.read_parquet_metadata(file).get("openset", "{}"), lambda row: f"row {row}")
     if suffix == ".csv":
-        return _from_table(read_table(file), "{}", lambda row: f"line {row + 2}")
+        import polars as pl
+
+        table = read_table(file)
+        blank = pl.all_horizontal((pl.all().is_null()) | (pl.all().str.strip_chars() == ""))
+        filled = np.flatnonzero(~table.select(blank).to_series().to_numpy())
+        if not len(filled):
+            raise OpenSetError("there are no rows.")
+        # Spreadsheets leave empty rows behind; the line numbers of the others stay.
+        return _from_table(table[filled], "{}", lambda row: f"line {filled[row] + 2}")
     raise OpenSetError(f"cannot read '{suffix or 'a file without extension'}'; use {', '.join(_SUFFIXES)}.")
 
 
@@ -153,15 +169,17 @@ def _from_npz(arrays: dict[str, NDArray[Any]]) -> _Content:
 
 def _parse_about(text: str) -> dict[str, Any]:
     try:
-        about = json.loads(text)
-    except json.JSONDecodeError as error:
+        about = json.loads(text, parse_constant=lambda _: None)  # NaN and Infinity are no JSON
+    except (json.JSONDecodeError, RecursionError) as error:
         raise OpenSetError(f"its 'openset' entry is not valid JSON: {error}.") from error
-    return about if isinstance(about, dict) else {}
+    if not isinstance(about, dict):
+        return {}
+    return {"class_names": about.get("class_names"), "meta": m if isinstance(m := about.get("meta"), dict) else {}}
 
 
 def _names(about: dict[str, Any]) -> tuple[str, ...] | None:
     names = about.get("class_names")
-    return None if names is None else tuple(str(name) for name in names)
+    return tuple(str(name) for name in names) if isinstance(names, list) else None
 
 
 # ---- tables --------------------------------------------------------------------------------------------------------
@@ -173,12 +191,18 @@ def _from_table(table: "pl.DataFrame", about_text: str, where: Any) -> _Content:
     blocks = {prefix: _block(table, prefix, where) for prefix in ("prob", "logit", "feature")}
     for prefix in ("prob", "logit"):
         names = blocks[prefix][1]
-        if names is not None and not all(name.isdigit() for name in names):
+        if names is not None and not all(name.isdecimal() for name in names):
+            reserved = next((name for name in names if name in _WORDS), None)
+            if reserved is not None:
+                raise OpenSetError(
+                    f"column {prefix}_{reserved} cannot be a known class: '{reserved}' marks open-set samples. "
+                    "For a background class number the columns and use --background."
+                )
             named = names
     columns = {name: _label_column(table, name) for name in ("label", "prediction")}
     if named is None:
         words = {word for column in columns.values() if isinstance(column, list) for word in column}
-        classes = sorted(word for word in words if word and not _NUMBER.match(word) and word.lower() not in _WORDS)
+        classes = sorted(word for word in words if not _NUMBER.match(word) and word.lower() not in (*_WORDS, *_MISSING))
         if classes:
             if any(blocks[prefix][0] is not None for prefix in ("prob", "logit")):
                 raise OpenSetError(
@@ -186,6 +210,7 @@ def _from_table(table: "pl.DataFrame", about_text: str, where: Any) -> _Content:
                     "on, or use numbers as labels."
                 )
             named = tuple(classes)
+            _refuse_numbers(columns, named, where)
     label_numbers = _numbers(columns["label"], "label", named, where, open_words=True)
     prediction_numbers = _numbers(columns["prediction"], "prediction", named, where, open_words=False)
     score = _floats(table, "unknown_score", where)
@@ -211,15 +236,32 @@ def _from_table(table: "pl.DataFrame", about_text: str, where: Any) -> _Content:
     )
 
 
+def _refuse_numbers(
+    columns: dict[str, NDArray[np.int64] | list[str] | None], named: tuple[str, ...], where: Any
+) -> None:
+    """Where classes have names, a number of a class cannot be told from a mistake."""
+    for column, values in columns.items():
+        for row, value in enumerate([] if values is None else values):
+            number = _whole(value) if isinstance(value, str) else int(value)
+            if number is not None and number >= 0 and value not in named:
+                raise OpenSetError(
+                    f"{column} is {value} in {where(row)}, but classes have names here ('{named[0]}'): use either."
+                )
+
+
 def _label_column(table: "pl.DataFrame", name: str) -> NDArray[np.int64] | list[str] | None:
     """Whole numbers where the column has nothing else, otherwise its texts."""
     import polars as pl
 
     if name not in table.columns:
         return None
-    numbers = table[name].cast(pl.Int64, strict=False) if not table[name].dtype.is_float() else None
-    if numbers is not None and not numbers.null_count():
-        return numbers.to_numpy()
+    column = table[name]
+    if column.dtype.is_integer() or column.dtype == pl.String:
+        numbers = column.cast(pl.Int64, strict=False)
+        if not numbers.null_count():
+            return numbers.to_numpy()
+    elif not (column.dtype.is_float() or column.dtype.is_decimal() or column.dtype in (pl.Categorical, pl.Enum)):
+        raise OpenSetError(f"column '{name}' holds {column.dtype}; use whole numbers or class names.")
     return _texts(table, name)
 
 
@@ -228,7 +270,10 @@ def _texts(table: "pl.DataFrame", name: str) -> list[str] | None:
 
     if name not in table.columns:
         return None
-    return [str(value).strip() for value in table[name].cast(pl.String).fill_null("").to_list()]
+    column = table[name]
+    if column.dtype.is_nested() or column.dtype in (pl.Binary, pl.Object):
+        raise OpenSetError(f"column '{name}' holds {column.dtype}; use text or numbers.")
+    return ["" if value is None else str(value).strip() for value in column.to_list()]
 
 
 def _optional_text(table: "pl.DataFrame", name: str) -> NDArray[Any] | None:
@@ -268,11 +313,15 @@ def _numbers(
         if number is None:
             raise OpenSetError(_bad_word(word, column, where(row)))
         meaning[word] = number
-    return np.array([meaning[word] for word in texts], dtype=np.int64)
+    numbers = [meaning[word] for word in texts]
+    if max(numbers) >= counts.MOST_CLASSES or min(numbers) < -counts.MOST_CLASSES:
+        row = int(np.argmax([abs(number) >= counts.MOST_CLASSES for number in numbers]))
+        raise OpenSetError(f"{column} is '{texts[row]}' in {where(row)}, which is too large for the number of a class.")
+    return np.array(numbers, dtype=np.int64)
 
 
 def _bad_word(word: str, column: str, place: str) -> str:
-    if not word:
+    if word.lower() in _MISSING:
         return f"{column} is missing in {place}."
     if word.lower() in _WORDS:
         return (
@@ -288,8 +337,10 @@ def _floats(table: "pl.DataFrame", name: str, where: Any) -> NDArray[Any] | None
     if name not in table.columns:
         return None
     column = table[name]
-    if column.dtype == pl.Float32:
+    if column.dtype == pl.Float32 and not column.null_count():
         return column.to_numpy()
+    if not (column.dtype.is_numeric() or column.dtype in (pl.String, pl.Null)):
+        raise OpenSetError(f"column '{name}' holds {column.dtype}; it must be numbers.")
     values = column.cast(pl.Float64, strict=False)
     if values.null_count() and column.dtype == pl.String:  # a decimal comma, as in many countries' spreadsheets
         values = column.str.strip_chars().str.replace(",", ".", literal=True).cast(pl.Float64, strict=False)
@@ -307,7 +358,7 @@ def _block(table: "pl.DataFrame", prefix: str, where: Any) -> tuple[NDArray[Any]
     if not columns:
         return None, None
     names = [name.removeprefix(f"{prefix}_") for name in columns]
-    if all(name.isdigit() for name in names):
+    if all(name.isdecimal() for name in names):
         names = sorted(names, key=int)
         if [int(name) for name in names] != list(range(len(names))):
             raise OpenSetError(f"columns {prefix}_0 to {prefix}_{names[-1]} have gaps; number them without one.")

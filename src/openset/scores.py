@@ -77,6 +77,11 @@ class Scores:
         counts.check_labels(self.labels)
         counts.check_finite(self.unknown_score)
         self._check_classes()
+        reserved = set() if self.groups is None else {"all", "negative", "unknown"} & set(self.groups[self.labels < 0])
+        if reserved:
+            raise OpenSetError(
+                f"A group cannot be called '{reserved.pop()}', which has a meaning of its own; rename it."
+            )
         if self.ids is not None:
             names, times = np.unique(self.ids, return_counts=True)
             if times.max(initial=0) > 1:
@@ -121,6 +126,17 @@ class Scores:
             names = sorted({str(name) for name in np.unique(self.groups[self.labels < 0])} - {""})
         parts = [*(kinds if len(kinds) > 1 else []), *(names if len(names) > 1 else [])]
         return ["all", *parts]
+
+    @cached_property
+    def strata(self) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]:
+        """Rows by stratum (known class; kind and group of the open set); where each one's stratum begins; its size."""
+        kind = self.labels.astype(np.int64)
+        if self.groups is not None:
+            group = np.unique(self.groups, return_inverse=True)[1]
+            kind = np.where(kind < 0, kind - 2 * group, kind)
+        order = np.argsort(kind, kind="stable")
+        _, first, stratum, size = np.unique(kind[order], return_index=True, return_inverse=True, return_counts=True)
+        return order, first[stratum], size[stratum]
 
     @cached_property
     def fingerprint(self) -> str:
@@ -195,6 +211,8 @@ class Scores:
 
 def _as_probabilities(values: ArrayLike) -> NDArray[np.floating[Any]]:
     matrix = np.asarray(values)
+    if matrix.dtype.kind not in "fiub":
+        raise OpenSetError(f"'probabilities' must be numbers, got values of type {matrix.dtype}.")
     if matrix.dtype.kind != "f":
         matrix = matrix.astype(np.float64)
     if matrix.ndim != 2 or matrix.shape[1] == 0:

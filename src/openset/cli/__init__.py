@@ -27,6 +27,15 @@ for _module in sorted(iter_modules(__path__), key=lambda module: module.name):
             app.command(_module.name)(_file.command)
 
 
+@app.callback(invoke_without_command=True)
+def _top(version: bool = typer.Option(False, "--version", help="Show the version and exit.")) -> None:
+    if version:
+        from openset import __version__
+
+        typer.echo(f"openset {__version__}")
+        raise typer.Exit
+
+
 def main(arguments: list[str] | None = None) -> None:
     """Run the command; a user's mistake becomes one sentence and exit code 2."""
     words = sys.argv[1:] if arguments is None else arguments

@@ -23,8 +23,14 @@ FiguresOption = Annotated[
 ]
 
 
-def check_outputs(*files: Path | None, folder: Path | None = None) -> None:
-    """Find out before the work, not after it, that a result could not be written."""
+def check_outputs(*files: Path | None, folder: Path | None = None, inputs: Sequence[Path | None] = ()) -> None:
+    """Find out before the work, not after it, that a result could not be written, or would overwrite another file."""
+    taken = {path.resolve(): "is read by this command" for path in inputs if path is not None}
+    for file in files:
+        if file is not None:
+            if file.resolve() in taken:
+                raise OpenSetError(f"Cannot write {file}: it {taken[file.resolve()]}; give another name.")
+            taken[file.resolve()] = "is already the place of another result"
     for file in files:
         if file is not None and file.is_dir():
             raise OpenSetError(f"Cannot write {file}: it is a folder; give a file name.")

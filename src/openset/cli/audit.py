@@ -34,7 +34,8 @@ def command(
 ) -> None:
     """How each metric could be fooled here, and what OpenAUC says to it.
 
-    Runs the three constructions of the OpenAUC paper on your scores: models that are worse, which a metric cannot tell.
+    Runs the three constructions of the OpenAUC paper on your scores: other models that catch fewer unknowns, or accept
+    fewer right knowns, which a metric cannot tell from yours or even prefers.
 
     Example: openset audit scores.parquet
     """
@@ -51,8 +52,8 @@ def command(
     for finding in found.findings:
         out.print(f"[bold]{finding.construction}[/bold]  {escape(finding.sentence)}")
     made = table(
-        "What each metric says at a share of unknowns caught (paper's Fig. 1)",
-        "macro F", "micro F", "macro Youden", "micro Youden", "norm. accuracy", "CCR",
+        "unknowns", "macro F", "micro F", "macro Youden", "micro Youden", "norm. accuracy", "CCR",
+        title="What each metric says at a share of unknowns caught (paper's Fig. 1)",
     )  # fmt: skip
     for share, row in _along_recall(found).items():
         made.add_row(f"{share:.0%} caught", *(number(value) for value in row))
@@ -60,11 +61,12 @@ def command(
     out.print(made)
     marks = {True: "[green]yes[/green]", False: "[red]no[/red]", None: "-"}
     made = table(
-        "Table 1 on these scores",
+        "metric",
         "sees wrong knowns",
         "sees missed unknowns",
         "needs no threshold",
         "one number",
+        title="Table 1 on these scores",
     )
     for line in found.table:
         made.add_row(line.metric, marks[line.close], marks[line.open], marks[line.threshold], marks[line.numeric])

@@ -36,7 +36,7 @@ def command(
     json: JsonOption = None,
     report: ReportOption = None,
     resamples: Annotated[int | None, typer.Option("--resamples", min=2, help="Bootstrap resamples.")] = None,
-    seed: Annotated[int, typer.Option("--seed", help="Seed of the bootstrap.")] = 0,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of the bootstrap.")] = 0,
 ) -> None:
     """Difference of two models on the same samples, with its 95 % interval and p-value.
 
@@ -52,7 +52,7 @@ def command(
     from openset.metrics import METRICS
     from openset.tables import number
 
-    check_outputs(json, report)
+    check_outputs(json, report, inputs=[first, second, fit])
     a, b = align(*(read(file, score, background, fit) for file in (first, second)))
     cards = [card for card in METRICS.values() if card.headline]
     results: list[tuple[Result, Comparison]] = []
@@ -104,7 +104,7 @@ def command(
         "difference",
         "95 % interval",
         "p",
-        title=f"{len(a):,} samples, against {against}",
+        title=f"{len(a):,} samples, against {escape(against)}",
     )
     for result, found in results:
         gap = found.difference

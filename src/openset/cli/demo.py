@@ -13,7 +13,9 @@ from openset.cli._console import console, progress
 
 def command(
     out: Annotated[Path, typer.Option("--out", help="Folder for the results.")] = Path("openset-demo"),
-    seed: Annotated[int, typer.Option("--seed", help="Which digits are known, and how samples are divided.")] = 0,
+    seed: Annotated[
+        int, typer.Option("--seed", min=0, help="Which digits are known, and how samples are divided.")
+    ] = 0,
 ) -> None:
     """Try everything on embedded data: six digits known, four unknown, five splits, classifiers and networks.
 

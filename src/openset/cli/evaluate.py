@@ -56,7 +56,7 @@ def command(
     ] = None,
     resamples: Annotated[int | None, typer.Option("--resamples", min=2, help="Bootstrap resamples.")] = None,
     intervals: Annotated[bool, typer.Option("--intervals/--no-intervals", help="Confidence intervals.")] = True,
-    seed: Annotated[int, typer.Option("--seed", help="Seed of the bootstrap.")] = 0,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of the bootstrap.")] = 0,
 ) -> None:
     """Every open-set figure of one or several models, with 95 % intervals.
 
@@ -65,7 +65,7 @@ def command(
     """
     from openset.evaluation import evaluate, resamples_for
 
-    check_outputs(json, latex, markdown, csv, report, folder=figures)
+    check_outputs(json, latex, markdown, csv, report, folder=figures, inputs=[*files, fit])
     bars = [parse_bar(text) for text in require or []]
     models = [read(file, score, background, fit) for file in files]
     names = name_files(files)
@@ -87,13 +87,13 @@ def command(
             except OpenSetError as error:
                 raise OpenSetError(f"{file}: {error}") from error
     groups = group_files(files, names, group_by)
+    missed = [sentence for bar in bars for sentence in bar.missed(names, evaluations)]
     write_files(json, latex, markdown, csv, files, names, evaluations, groups)
     if report is not None:
         write_report(report, files, names, models, evaluations, against, spreads=spread_rows(evaluations, groups))
     drawn = [] if figures is None else draw(figures, names, models, evaluations, against)
     show(names, evaluations, groups)
     say_written(report, figures, drawn)
-    missed = [sentence for bar in bars for sentence in bar.missed(names, evaluations)]
     if missed:
         for sentence in missed:
             typer.echo(f"Bar missed: {sentence}", err=True)
@@ -198,6 +198,13 @@ def group_files(files: Sequence[Path], names: Sequence[str], pattern: str | None
     return {key: places for key, places in groups.items() if len(places) > 1}
 
 
+def shared(evaluations: Sequence["Evaluation"], places: Sequence[int]) -> list["Result"]:
+    """The figures that all splits of a model have; one may lack probabilities or negatives."""
+    first, *others = (evaluations[place].results for place in places)
+    keys = [{(r.name, r.against, str(r.params)) for r in results} for results in others]
+    return [r for r in first if all((r.name, r.against, str(r.params)) in found for found in keys)]
+
+
 def spread_of(evaluations: Sequence["Evaluation"], places: Sequence[int], result: "Result") -> dict[str, Any]:
     """Mean and standard deviation of one figure over the splits of a model."""
     from openset.intervals import over_splits
@@ -244,7 +251,7 @@ def write_files(
                 {
                     "name": key,
                     "files": [names[place] for place in places],
-                    "metrics": [spread_of(evaluations, places, result) for result in evaluations[places[0]].results],
+                    "metrics": [spread_of(evaluations, places, result) for result in shared(evaluations, places)],
                 }
                 for key, places in groups.items()
             ]
@@ -308,8 +315,8 @@ def show_one(name: str, evaluation: "Evaluation") -> None:
     counted = ", ".join(f"{n:,} {kind}" for kind, n in kinds.items() if n)
     columns = list(dict.fromkeys(result.against for result in evaluation.results))
     made = table(
-        f"{evaluation.level:.0%} intervals in brackets",
-        *(f"against {column}" if len(columns) > 1 else "value" for column in columns),
+        f"{evaluation.level:.0%} intervals in brackets" if evaluation.n_resamples else "",
+        *(f"against {escape(column)}" if len(columns) > 1 else "value" for column in columns),
         title=f"{escape(name)}: {counted} samples, {evaluation.n_classes} known classes, "
         f"{evaluation.tied_pairs:.1%} of pairs tied",
     )

@@ -15,7 +15,8 @@ from openset.cli._console import (
     read,
     table,
 )
-from openset.errors import OpenSetError
+from openset.cli._outputs import check_outputs
+from openset.errors import OpenSetError, check_share
 
 if TYPE_CHECKING:
     from openset.operating import Threshold
@@ -67,6 +68,9 @@ def command(
     from openset.files import write_json
     from openset.operating import Threshold, choose
 
+    check_outputs(out, json, inputs=[validation, apply, fit])
+    if unknown_share is not None:
+        check_share("--unknown-share", "unknown_share", unknown_share, zero=True)
     if validation.suffix.lower() == ".json":
         if rule is not None:
             raise OpenSetError(f"{validation} is a frozen threshold; a --rule needs validation scores instead.")

@@ -17,12 +17,13 @@ from openset.counts import (
     check_finite,
     check_labels,
     check_lengths,
+    check_threshold,
     count,
     open_mask,
     resolve_classes,
 )
 from openset.curves import Average, macro_f_of, micro_f_of, normalized_accuracy_of, youden_of
-from openset.errors import OpenSetError, check_choice
+from openset.errors import OpenSetError, check_choice, check_share
 from openset.metrics._card import metric
 
 _OPENAUC = "OpenAUC (Wang et al., NeurIPS 2022)"
@@ -79,6 +80,7 @@ def closed_set_accuracy(
     >>> closed_set_accuracy([0, 0, 0, 1, -2], [0, 0, 0, 0, 1], balanced=True)
     0.5
     """
+    check_share("closed_set_accuracy", "zero_division", zero_division, zero=True)
     label, prediction = as_ints("labels", labels), as_ints("predictions", predictions)
     check_lengths(labels=label, predictions=prediction)
     check_labels(label)
@@ -278,6 +280,7 @@ def open_set_confusion_matrix(
     """
     label, prediction = as_ints("labels", labels), as_ints("predictions", predictions)
     score = as_scores("unknown_score", unknown_score)
+    check_threshold(threshold)
     names = None if open_classes is None else np.asarray(open_classes).astype(np.str_)
     check_lengths(labels=label, predictions=prediction, unknown_score=score, open_classes=names)
     check_labels(label)
