@@ -1,3 +1,43 @@
-"""openset."""
+"""openset: for models that must say "I don't know this".
+
+The names below are loaded when first used, so that `import openset` costs next to nothing.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from openset.errors import OpenSetError as OpenSetError
+    from openset.evaluation import evaluate as evaluate
+    from openset.intervals import bootstrap as bootstrap
+    from openset.intervals import compare as compare
+    from openset.intervals import delong as delong
+    from openset.metrics import open_auc as open_auc
+    from openset.operating import Threshold as Threshold
+    from openset.operating import choose as choose
+    from openset.scores import Scores as Scores
 
 __version__ = "0.1.0"
+
+_HOME = {
+    "OpenSetError": "openset.errors",
+    "Scores": "openset.scores",
+    "Threshold": "openset.operating",
+    "bootstrap": "openset.intervals",
+    "choose": "openset.operating",
+    "compare": "openset.intervals",
+    "delong": "openset.intervals",
+    "evaluate": "openset.evaluation",
+    "open_auc": "openset.metrics",
+}
+__all__ = ["__version__", *_HOME]  # noqa: PLE0604
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOME:
+        return getattr(import_module(_HOME[name]), name)
+    raise AttributeError(f"module 'openset' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_HOME})

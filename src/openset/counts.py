@@ -272,6 +272,11 @@ def rank(
 # ---- counts ----------------------------------------------------------------------------------------------------
 
 
+def _as_share(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Take away the last digit by which a sum of rounded shares can pass 0 or 1."""
+    return np.clip(values, 0.0, 1.0, out=values)
+
+
 @dataclass(frozen=True)
 class Counts:
     """How many samples of each kind are accepted at every threshold of a ranking.
@@ -367,7 +372,7 @@ class Counts:
         totals = self._class_totals
         empty = np.count_nonzero(totals == 0) * self.zero_division
         found = self._ratio_sum(self.ranking.right, self.ranking.label, totals)
-        return (found + empty) / self.n_classes
+        return _as_share((found + empty) / self.n_classes)
 
     @cached_property
     def macro_specificity(self) -> NDArray[np.float64]:
@@ -377,7 +382,7 @@ class Counts:
         others = self.n_known + self.n_open - self._class_totals
         empty = np.count_nonzero(others == 0) * self.zero_division
         lost = self._ratio_sum(~ranking.right, ranking.prediction, others)
-        return (np.count_nonzero(others) - lost + empty) / self.n_classes
+        return _as_share((np.count_nonzero(others) - lost + empty) / self.n_classes)
 
     @cached_property
     def macro_precision(self) -> NDArray[np.float64]:
@@ -403,7 +408,7 @@ class Counts:
         change[starts] = precision[starts] - self.zero_division
         in_score_order = np.empty_like(change)
         in_score_order[grouped] = change
-        return self._accumulate(in_score_order) / self.n_classes + self.zero_division
+        return _as_share(self._accumulate(in_score_order) / self.n_classes + self.zero_division)
 
     def at(self, threshold: float) -> int:
         """Index of the counts that hold at any threshold a user names."""

@@ -7,6 +7,7 @@ import tempfile
 import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -98,10 +99,13 @@ def read_npz(path: str | Path) -> dict[str, NDArray[Any]]:
     """Arrays of an NPZ file; pickled objects are refused, because loading them could run code."""
     file = existing(path)
     try:
-        with np.load(file, allow_pickle=False) as archive:
+        with file.open("rb") as stream:
+            archive = np.load(stream, allow_pickle=False)
             if not isinstance(archive, np.lib.npyio.NpzFile):
                 raise OpenSetError(f"{file} is a single array, not an NPZ archive with named arrays.")
             return {name: archive[name] for name in archive.files}
+    except OpenSetError:
+        raise
     except ValueError as error:
         if "pickle" in str(error).lower():
             raise OpenSetError(
@@ -124,7 +128,11 @@ def read_table(path: str | Path) -> "pl.DataFrame":
     import polars as pl
 
     file = existing(path)
-    readers: dict[str, Callable[[Path], pl.DataFrame]] = {".parquet": pl.read_parquet, ".csv": _read_csv}
+    # A file's name is a name: without glob=False polars would read brackets and stars in it as a pattern.
+    readers: dict[str, Callable[[Path], pl.DataFrame]] = {
+        ".parquet": partial(pl.read_parquet, glob=False),
+        ".csv": _read_csv,
+    }
     if file.suffix.lower() not in readers:
         raise OpenSetError(f"{file}: cannot read '{file.suffix}' files; use .parquet, .csv or .npz.")
     try:
@@ -146,4 +154,4 @@ def _read_csv(file: Path) -> "pl.DataFrame":
     with file.open(encoding="utf-8-sig") as stream:
         header = stream.readline()
     separator = max(",;\t", key=header.count)
-    return pl.read_csv(file, separator=separator, infer_schema=False, truncate_ragged_lines=False)
+    return pl.read_csv(file, separator=separator, infer_schema=False, glob=False)

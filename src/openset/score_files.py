@@ -8,6 +8,7 @@ that openset-imagenet writes.
 """
 
 import json
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 _WORDS = {"negative": counts.NEGATIVE, "unknown": counts.UNKNOWN}
 _SUFFIXES = (".parquet", ".csv", ".npz")
+_NUMBER = re.compile(r"[-+]?\.?\d+(\.\d*)?([eE][-+]?\d+)?$")
 
 
 @dataclass(frozen=True)
@@ -176,7 +178,7 @@ def _from_table(table: "pl.DataFrame", about_text: str, where: Any) -> _Content:
     columns = {name: _label_column(table, name) for name in ("label", "prediction")}
     if named is None:
         words = {word for column in columns.values() if isinstance(column, list) for word in column}
-        classes = sorted(word for word in words if _whole(word) is None and word.lower() not in _WORDS and word)
+        classes = sorted(word for word in words if word and not _NUMBER.match(word) and word.lower() not in _WORDS)
         if classes:
             if any(blocks[prefix][0] is not None for prefix in ("prob", "logit")):
                 raise OpenSetError(

@@ -1,6 +1,6 @@
 """OpenAUC and OSCR as torchmetrics metrics: the same figures, accumulated over batches and processes."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -9,7 +9,7 @@ from torchmetrics import Metric
 from torchmetrics.utilities import dim_zero_cat
 
 from openset.counts import Ties
-from openset.curves import OscrCurve, oscr_curve
+from openset.curves import oscr_curve
 from openset.metrics import open_auc
 
 
@@ -76,9 +76,24 @@ class OpenAUC(_OpenSetMetric):
         return torch.tensor(value, dtype=torch.float64)
 
 
-class OSCR(_OpenSetMetric):
-    """The open-set classification rate curve of all batches; `compute` returns an `openset.curves.OscrCurve`."""
+class OscrTensors(NamedTuple):
+    """An OSCR curve as torchmetrics can hand it on (it refuses frozen dataclasses)."""
 
-    def compute(self) -> OscrCurve:
+    fpr: Tensor
+    ccr: Tensor
+    thresholds: Tensor
+
+
+class OSCR(_OpenSetMetric):
+    """The open-set classification rate curve of all batches; see `openset.curves.oscr_curve`.
+
+    >>> metric = OSCR()
+    >>> metric.update(torch.tensor([0, 1, -2]), torch.tensor([0, 0, 1]), torch.tensor([0.1, 0.4, 0.9]))
+    >>> metric.compute().ccr
+    tensor([0.0000, 0.5000, 0.5000, 0.5000], dtype=torch.float64)
+    """
+
+    def compute(self) -> OscrTensors:
         """OSCR curve of all batches."""
-        return oscr_curve(*self._arrays(), against=self.against, balanced=self.balanced, n_classes=self.n_classes)
+        curve = oscr_curve(*self._arrays(), against=self.against, balanced=self.balanced, n_classes=self.n_classes)
+        return OscrTensors(*(torch.from_numpy(part.copy()) for part in (curve.fpr, curve.ccr, curve.thresholds)))

@@ -46,7 +46,7 @@ def table(*columns: str, title: str | None = None) -> "Table":
 
     made = Table(title=title, box=SIMPLE_HEAD, title_justify="left", title_style="bold", pad_edge=False)
     for place, name in enumerate(columns):
-        made.add_column(name, justify="left" if place == 0 else "right", overflow="fold")
+        made.add_column(name, justify="left" if place == 0 else "right", no_wrap=place == 0, overflow="fold")
     return made
 
 

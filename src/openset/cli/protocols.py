@@ -37,6 +37,7 @@ def list_command(data_root: DataRoot = None, json: JsonOption = None) -> None:
     rows = overview.rows(data_root)
     _write_json(json, {"protocols": rows})
     made = table("protocol", "known", "negative", "unknown", "splits", "data", "here")
+    made.padding = (0, 1, 0, 0)  # it fits into 80 columns
     for column in made.columns:
         column.no_wrap = column.header != "here"
         column.justify = "left" if column.header in {"protocol", "data", "here"} else "right"

@@ -24,6 +24,7 @@ def open_dataset(
     root: str | Path | None = None,
     on_corrupt: str = "stop",
     classes: Collection[str] | None = None,
+    name: str | None = None,
 ) -> Dataset:
     """Open one part of a data set.
 
@@ -36,6 +37,7 @@ def open_dataset(
             else `OPENSET_DATA`. The paths in a CSV list are relative to it, or else to the list's own folder.
         on_corrupt: `stop` at an image that cannot be decoded, or `skip` all of these, with a warning that counts them.
         classes: read only these classes where that saves time (a folder per class).
+        name: what to call data from a path in the ids of its samples; default: the name of the file or folder.
 
     Small images come as a memory-mapped array that is made the first time; large ones stay encoded.
 
@@ -44,7 +46,7 @@ def open_dataset(
     ((8, 8, 1), ('0', '1', '2'))
     """
     check_choice("open_dataset", "on_corrupt", on_corrupt, ["stop", "skip"])
-    parts = _parts(data, root, on_corrupt, classes)
+    parts = _parts(data, root, on_corrupt, classes, name)
     chosen = split if split is not None else ("train" if "train" in parts else next(iter(parts)))
     if chosen not in parts:
         raise OpenSetError(f"{data} has no part '{chosen}'; it has {', '.join(parts)}.")
@@ -60,7 +62,7 @@ def splits_of(data: str | Path, *, root: str | Path | None = None) -> tuple[str,
     >>> splits_of("digits")
     ('train', 'test')
     """
-    return tuple(_parts(data, root, "stop", None))
+    return tuple(_parts(data, root, "stop"))
 
 
 def parts_here(name: str, *, root: str | Path | None = None) -> tuple[str, ...]:
@@ -80,7 +82,11 @@ def parts_here(name: str, *, root: str | Path | None = None) -> tuple[str, ...]:
 
 
 def _parts(
-    data: str | Path, root: str | Path | None, on_corrupt: str, classes: Collection[str] | None
+    data: str | Path,
+    root: str | Path | None,
+    on_corrupt: str,
+    classes: Collection[str] | None = None,
+    name: str | None = None,
 ) -> dict[str, Opener]:
     """What can be opened, by part; nothing is decoded yet."""
     if isinstance(data, str) and data in CATALOG:
@@ -91,14 +97,16 @@ def _parts(
             return {part: partial(open_digits, part) for part in ("train", "test")}
         local = data_root(root) / data
         if local.is_dir():
-            return _parts_of_path(local, card, None, on_corrupt, classes)
+            return _parts_of_path(local, data, card, None, on_corrupt, classes)
         from openset.data.hub import open_hub
 
         return {
             part: partial(open_hub, card, part, root=data_root(root), on_corrupt=on_corrupt)
             for part in ("train", "test")
         }
-    return _parts_of_path(_existing(data, root), None, root, on_corrupt, classes)
+    path = _existing(data, root)
+    called = name or (path.stem if path.is_file() else path.resolve().name)
+    return _parts_of_path(path, called, None, root, on_corrupt, classes)
 
 
 def _existing(data: str | Path, root: str | Path | None) -> Path:
@@ -110,9 +118,13 @@ def _existing(data: str | Path, root: str | Path | None) -> Path:
 
 
 def _parts_of_path(
-    path: Path, card: Card | None, root: str | Path | None, on_corrupt: str, classes: Collection[str] | None
+    path: Path,
+    name: str,
+    card: Card | None,
+    root: str | Path | None,
+    on_corrupt: str,
+    classes: Collection[str] | None,
 ) -> dict[str, Opener]:
-    name = card.name if card else path.stem if path.is_file() else path.resolve().name
     if path.is_file():
         return {"all": _file_opener([path], name, "all", card, root, on_corrupt)}
     tables = _tables(path, name, card, root, on_corrupt)
@@ -169,7 +181,7 @@ def _file_opener(
 
 def _folder_listers(folder: Path, outer: Path, card: Card | None, classes: Collection[str] | None) -> dict[str, Lister]:
     inside = subfolders(folder)
-    if "train" not in inside:
+    if "train" not in inside or not subfolders(folder / "train"):  # a class may be called train, too
         names = card.class_names if card else None
         return {"all": partial(list_class_folders, folder, "", names, classes=classes)}
     wanted = (card.test_folder, *_TEST_NAMES) if card else _TEST_NAMES

@@ -84,8 +84,8 @@ def list_flat(root: Path, part: str, class_names: Sequence[str], *, outer: Path)
     classes = _flat_classes(root, folder, outer)
     if classes is None:
         raise OpenSetError(
-            f"{folder} has no class folders, and no list tells the classes of its images: sort them into one folder per "
-            f"class, or put LOC_val_solution.csv into {outer}."
+            f"{folder} has no class folders, and no list tells the classes of its images: "
+            f"sort them into one folder per class, or put LOC_val_solution.csv into {outer}."
         )
     position = {name: label for label, name in enumerate(class_names)}
     images, _ = _images_below(root, part)

@@ -5,7 +5,7 @@ import os
 import socket
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -73,18 +73,13 @@ def from_table(table: Any, card: Card, split: str) -> tuple[ImageCells, NDArray[
     return cells, labels, class_names
 
 
-def table_of_parquet(paths: Sequence[Path], labels: Sequence[str], place: str) -> tuple[Any, str, NDArray[Any]]:
-    """Parquet as a memory-mapped Arrow table, with the name of its image column and its labels."""
+def rows_of_parquet(paths: Sequence[Path], image: str, labels: Sequence[str], place: str) -> tuple[Any, NDArray[Any]]:
+    """The image column of Parquet files, memory-mapped by Arrow, and the labels."""
     datasets = _library()
     with _quiet(datasets):
         table = datasets.Dataset.from_parquet([str(path) for path in paths], cache_dir=str(cache_folder() / "arrow"))
-    column = next(
-        name
-        for name, feature in table.features.items()
-        if isinstance(feature, datasets.Image) or getattr(feature, "dtype", "") in {"binary", "large_binary"}
-    )
     label = _first_column(table.column_names, labels, place)
-    return _undecoded(table, column), column, np.asarray(table.with_format("numpy")[label][:])
+    return _undecoded(table, image)[image], np.asarray(table.with_format("numpy")[label][:])
 
 
 def in_hub_cache(card: Card) -> bool:
@@ -103,13 +98,11 @@ def _undecoded(table: Any, column: str) -> Any:
 
 
 def _download(card: Card, split: str, root: Path) -> tuple[ImageCells, NDArray[np.int64], tuple[str, ...]]:
-    reachable = _resolves()
-    if not reachable:  # do not make the user wait for retries; what the hub's cache has is still found
-        os.environ.setdefault("HF_HUB_OFFLINE", "1")
     datasets = _library()
+    reachable = _resolves()
     part = card.hub_test if split == "test" else split
     try:
-        with _quiet(datasets):
+        with _quiet(datasets), nullcontext() if reachable else _offline(datasets):
             table = datasets.load_dataset(card.hub, card.config, split=part)
     except Exception as error:  # many kinds, depending on what failed; all mean: no data
         raise OpenSetError(_not_found(card, root, error, reachable=reachable)) from error
@@ -151,6 +144,19 @@ def _library() -> Any:
             "Reading this data needs the package 'datasets': install it with pip install 'openset[data]'."
         ) from error
     return datasets
+
+
+@contextmanager
+def _offline(datasets: Any) -> Iterator[None]:
+    """What the hub's cache has is found, and nobody waits for retries that cannot succeed."""
+    from huggingface_hub import constants
+
+    before = constants.HF_HUB_OFFLINE, datasets.config.HF_HUB_OFFLINE
+    constants.HF_HUB_OFFLINE = datasets.config.HF_HUB_OFFLINE = True
+    try:
+        yield
+    finally:
+        constants.HF_HUB_OFFLINE, datasets.config.HF_HUB_OFFLINE = before
 
 
 @contextmanager

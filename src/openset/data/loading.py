@@ -48,7 +48,7 @@ def torch_dataset(
             if transform is not None:
                 return transform(image), int(labels[position]), position
             assert shape is not None
-            pixels = np.ascontiguousarray(fitted(image, shape).transpose(2, 0, 1))
+            pixels = np.array(fitted(image, shape).transpose(2, 0, 1), order="C")
             return torch.from_numpy(pixels), int(labels[position]), position
 
     return Images()

@@ -46,7 +46,7 @@ def open_parquet(paths: Sequence[Path], name: str, split: str, *, card: Card | N
         return _features_of_parquet(paths, name, split, card, place)
     key = [part for path in paths for part in (path.resolve(), path.stat().st_size, path.stat().st_mtime_ns)]
     if card is not None and card.large:
-        return _large(paths, name, split, card, on_corrupt, place, key)
+        return _large(paths, image, name, split, card=card, on_corrupt=on_corrupt, place=place, key=key)
 
     def make() -> tuple[ImageCells, NDArray[np.int64], tuple[str, ...]]:
         frame = _frame(paths, place)
@@ -55,7 +55,7 @@ def open_parquet(paths: Sequence[Path], name: str, split: str, *, card: Card | N
     try:
         found = stored(key, make, on_corrupt=on_corrupt, what=place)
     except NotSmallError:
-        return _large(paths, name, split, card, on_corrupt, place, key)
+        return _large(paths, image, name, split, card=card, on_corrupt=on_corrupt, place=place, key=key)
     return of_stored(found, name, split, card)
 
 
@@ -162,19 +162,21 @@ def _of_features(
 
 def _large(
     paths: Sequence[Path],
+    image: str,
     name: str,
     split: str,
+    *,
     card: Card | None,
     on_corrupt: str,
     place: str,
     key: Sequence[object],
 ) -> Dataset:
     """Photographs in Parquet: Arrow keeps the compressed bytes on disk and hands out rows."""
-    from openset.data.hub import table_of_parquet
+    from openset.data.hub import rows_of_parquet
 
-    table, column, values = table_of_parquet(paths, _LABELS, place)
+    column, values = rows_of_parquet(paths, image, _LABELS, place)
     labels, class_names = class_ids(values, _declared_names(paths[0], card), place)
-    cells = ImageCells(table[column], place)
+    cells = ImageCells(column, place)
     rows, skipped = without_bad(cells, key, on_corrupt, place)
     digest = hashlib.sha256(str([(path.name, path.stat().st_size) for path in paths]).encode()).hexdigest()[:16]
     return Dataset(
@@ -184,7 +186,7 @@ def _large(
         class_names=class_names,
         ids=row_ids(name, split, rows),
         fingerprint=fingerprint([labels[rows], np.frombuffer(digest.encode(), dtype=np.uint8)]),
-        encoded=ImageCells(table[column], place, rows=rows if skipped else None),
+        encoded=ImageCells(column, place, rows=rows if skipped else None),
         titles=card.titles if card else {},
         notes=skipped_note(skipped, len(rows)),
     )

@@ -1,12 +1,12 @@
 """Metrics of the ranking: how well unknown scores order samples, over all thresholds or at one fixed by a rate."""
 
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from openset.counts import Counts, Ties, count, rank_pairs
-from openset.curves import Positive, oscr_of, precision_recall_of, ratio, risk_coverage_of, roc_of
+from openset.curves import Positive, oscr_of, precision_recall_of, ratio, risk_coverage_of
 from openset.errors import check_choice, check_share
 from openset.metrics._card import metric
 
@@ -22,9 +22,16 @@ def last_where(holds: NDArray[np.bool_]) -> int:
 # ---- kernels: from counts ------------------------------------------------------------------------------------------
 
 
+def _pair_share(counts: Counts, hits: NDArray[Any], ties: Ties) -> float:
+    """Share of (known, open-set) pairs in which the known is among `hits` and ranked below; exact for whole counts."""
+    steps = np.diff(counts.open)
+    below, upto = np.dot(steps, hits[:-1]), np.dot(steps, hits[1:])
+    total = {"strict": below, "half": (below + upto) / 2, "full": upto}[ties]
+    return float(total / (counts.n_known * counts.n_open))
+
+
 def _auroc(counts: Counts) -> float:
-    curve = roc_of(counts)
-    return float(np.dot(np.diff(curve.fpr), curve.tpr[:-1] + curve.tpr[1:]) / 2)
+    return _pair_share(counts, counts.known, "half")
 
 
 def _aupr(counts: Counts, *, positive: Positive = "unknown") -> float:
@@ -58,10 +65,7 @@ def _open_auc(counts: Counts, *, ties: Ties = "half", balanced: bool = False) ->
     check_choice("open_auc", "ties", ties, _TIES)
     if balanced:
         return oscr_of(counts, balanced=True).area(ties=ties)
-    steps = np.diff(counts.open)
-    below, upto = np.dot(steps, counts.right[:-1]), np.dot(steps, counts.right[1:])
-    total = {"strict": below, "half": (below + upto) / 2, "full": upto}[ties]
-    return float(total / (counts.n_known * counts.n_open))
+    return _pair_share(counts, counts.right, ties)
 
 
 def _partial_open_auc(counts: Counts, *, max_fpr: float, ties: Ties = "half", balanced: bool = False) -> float:

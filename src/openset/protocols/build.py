@@ -4,50 +4,18 @@ import hashlib
 import json
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
-from openset.counts import NEGATIVE, UNKNOWN
 from openset.data import CATALOG, Dataset, data_root, open_dataset, splits_of
 from openset.data.place import inside
 from openset.errors import OpenSetError, OpenSetWarning
 from openset.protocols.classes import Cast, ClassLists, class_lists, same_known
 from openset.protocols.definition import Definition
 from openset.protocols.parts import Part, Protocol
+from openset.protocols.samples import OPEN, Samples, check_overlap, check_samples
 from openset.protocols.sharing import held_out_as_published, held_out_by_hash
-
-_OPEN = {"negative": NEGATIVE, "unknown": UNKNOWN}
-
-
-@dataclass(frozen=True)
-class Samples:
-    """Columns that describe samples of any number of data sets."""
-
-    source: NDArray[np.int64]
-    rows: NDArray[np.int64]
-    labels: NDArray[np.int64]
-    ids: NDArray[np.str_]
-    classes: NDArray[np.str_]
-    groups: NDArray[np.str_]
-
-    def __len__(self) -> int:
-        return len(self.rows)
-
-    def only(self, chosen: NDArray[np.bool_]) -> "Samples":
-        """The samples for which `chosen` holds."""
-        return Samples(*(getattr(self, name)[chosen] for name in self.__dataclass_fields__))
-
-    @staticmethod
-    def join(pieces: Sequence["Samples"]) -> "Samples":
-        """All samples of all pieces; of none, none."""
-        fields = Samples.__dataclass_fields__
-        if not pieces:
-            numbers, words = np.empty(0, dtype=np.int64), np.empty(0, dtype=np.str_)
-            return Samples(numbers, numbers, numbers, words, words, words)
-        return Samples(*(np.concatenate([getattr(piece, name) for piece in pieces]) for name in fields))
 
 
 class Opened:
@@ -93,6 +61,7 @@ class Opened:
                 root=self.root,
                 on_corrupt=self.on_corrupt,
                 classes=self.wanted.get(data),
+                name=Path(data).with_suffix("").as_posix(),  # two folders may end in the same word
             )
             if found.labels.min() < 0:
                 raise OpenSetError(
@@ -117,7 +86,7 @@ class Opened:
         return Samples(
             source=np.full(len(rows), number, dtype=np.int64),
             rows=rows,
-            labels=place if cast.role == "known" else np.full(len(rows), _OPEN[cast.role], dtype=np.int64),
+            labels=place if cast.role == "known" else np.full(len(rows), OPEN[cast.role], dtype=np.int64),
             ids=data.ids[rows],
             classes=np.array(cast.classes, dtype=np.str_)[place],
             groups=np.full(len(rows), cast.group),
@@ -143,8 +112,8 @@ def build(
             held = held_out_by_hash(pool.ids, strata, definition.validation, "validation")
         pool, val = pool.only(~held), pool.only(held)
     parts = {"train": pool, "val": val, "test": test}
-    _check_samples(definition.name, lists, parts)
-    _check_overlap(definition.name, parts)
+    check_samples(definition.name, lists, parts)
+    check_overlap(definition.name, parts)
     data_notes = [f"{data.name}: {note}" for data in opened.sources for note in data.notes]
     for note in dict.fromkeys(data_notes):
         warnings.warn(note, OpenSetWarning, stacklevel=3)
@@ -262,34 +231,6 @@ def _halves(samples: Samples) -> tuple[Samples, Samples]:
         rows = np.flatnonzero(samples.classes == name)
         first[rows[: len(rows) // 2]] = True
     return samples.only(first), samples.only(~first)
-
-
-def _check_samples(name: str, lists: ClassLists, parts: dict[str, Samples]) -> None:
-    """Every class has samples wherever it is needed."""
-    for cast in lists:
-        for part in {"known": ("train", "val", "test"), "negative": ("train", "test"), "unknown": ("test",)}[cast.role]:
-            label = parts[part].labels
-            mine = parts[part].classes[label >= 0 if cast.role == "known" else label == _OPEN[cast.role]]
-            missing = next((one for one in cast.classes if one not in set(mine.tolist())), None)
-            if missing is not None:
-                total = sum(int((samples.classes == missing).sum()) for samples in parts.values())
-                raise OpenSetError(
-                    f"{name}: {cast.role} class '{missing}' of {cast.data} has no samples for {part} "
-                    f"({total} in all): add some, or leave the class out."
-                )
-
-
-def _check_overlap(name: str, parts: dict[str, Samples]) -> None:
-    seen: dict[str, str] = {}
-    for part, samples in parts.items():
-        for one in samples.ids.tolist():
-            before = seen.setdefault(one, part)
-            if before != part:
-                raise OpenSetError(f"{name}: {one} is in {before} and in {part}; a sample belongs to one part.")
-    if len(seen) < sum(len(samples) for samples in parts.values()):
-        raise OpenSetError(f"{name}: some samples have the same id; ids must be unique.")
-    if (parts["train"].labels == UNKNOWN).any() or (parts["val"].labels == UNKNOWN).any():
-        raise OpenSetError(f"{name}: unknown samples must not be in train or val.")
 
 
 def _shape_notes(sources: Sequence[Dataset]) -> list[str]:

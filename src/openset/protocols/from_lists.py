@@ -11,10 +11,11 @@ from openset.data import CATALOG, Dataset, data_root
 from openset.data.folders import unwrap
 from openset.data.lists import OPEN_NAMES, open_list
 from openset.errors import OpenSetError, OpenSetWarning
-from openset.protocols.build import Samples, _check_overlap, assemble, definition_notes
+from openset.protocols.build import assemble, definition_notes
 from openset.protocols.classes import Cast, ClassLists, class_lists
 from openset.protocols.definition import Definition
 from openset.protocols.parts import Protocol
+from openset.protocols.samples import Samples, check_overlap
 
 _PARTS = ("train", "val", "test")
 
@@ -48,7 +49,7 @@ def build_from_lists(
     for part, data in opened.items():
         if (data.labels >= len(lists.known.classes)).any():
             raise OpenSetError(f"{paths[part]} has labels above those of {paths['train']}.")
-    _check_overlap(name, samples)
+    check_overlap(name, samples)
     notes = [
         *(definition_notes(definition) if definition else []),
         *(note for data in opened.values() for note in data.notes),

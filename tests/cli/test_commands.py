@@ -1,0 +1,144 @@
+"""The other commands, and what all of them share."""
+
+import subprocess
+import sys
+
+import pytest
+
+from openset import Scores
+from openset.cli import app
+from openset.metrics import METRICS
+
+COMMANDS = [command.name for command in app.registered_commands]
+
+
+def test_compare_says_which_is_better_and_how_sure(openset, scores_file, tmp_path, load):
+    good, poor = scores_file("good.parquet"), scores_file("poor.parquet", noise=5.0)
+    found = openset("compare", good, poor, "--resamples", 50, "--json", tmp_path / "c.json")
+    assert found.code == 0
+    assert "difference" in found.out
+    entry = next(m for m in load(tmp_path / "c.json")["metrics"] if m["name"] == "open_auc")
+    assert entry["value"] == pytest.approx(entry["first"]["value"] - entry["second"]["value"])
+    assert entry["low"] > 0
+    assert entry["p_value"] < 0.001
+    back = openset("compare", poor, good, "--resamples", 50, "--json", tmp_path / "c.json")
+    assert back.code == 0
+    assert next(m for m in load(tmp_path / "c.json")["metrics"] if m["name"] == "open_auc")["value"] == pytest.approx(
+        -entry["value"]
+    )
+
+
+def test_compare_refuses_different_samples(refused, scores_file):
+    short = scores_file("short.parquet", n=200)
+    assert "not run on the same samples: 300 and 200" in refused("compare", scores_file(), short)
+
+
+def test_a_threshold_is_chosen_frozen_and_applied(openset, scores_file, tmp_path, load):
+    validation, test = scores_file("val.parquet"), scores_file("test.parquet", noise=0.5)
+    found = openset(
+        "threshold", validation, "--rule", "at_fpr=0.1", "--apply", test, "--out", tmp_path / "t.json",
+        "--json", tmp_path / "r.json", "--unknown-share", 0.2,
+    )  # fmt: skip
+    assert found.code == 0
+    frozen = load(tmp_path / "t.json")
+    assert set(frozen) == {"value", "rule", "achieved", "n"}
+    assert frozen["achieved"]["fpr"] <= 0.1
+    scores = Scores.read(test)
+    accepted = (scores.unknown_score <= frozen["value"])[scores.labels < 0].mean()
+    assert load(tmp_path / "r.json")["applied"]["fpr"] == pytest.approx(accepted)
+    assert f"{accepted:.1%}" in found.out
+    assert "If 20% of what arrives is unknown" in found.out
+    again = openset("threshold", tmp_path / "t.json", "--apply", test)
+    assert again.code == 0
+    assert f"{accepted:.1%}" in again.out
+
+
+def test_wrong_rules_are_explained(refused, scores_file, tmp_path):
+    path = scores_file()
+    out = ("--out", tmp_path / "t.json")
+    assert "Did you mean 0.95?" in refused("threshold", path, "--rule", "at_fpr=95", *out)
+    assert "--rule at_acceptance=0.95" in refused("threshold", path, *out)
+    assert "Did you mean 'at_fpr'" in refused("threshold", path, "--rule", "at_frp=0.1", *out)
+    assert not (tmp_path / "t.json").exists()
+    openset_file = tmp_path / "frozen.json"
+    openset_file.write_text('{"value": 1.0, "rule": "x", "achieved": {}, "n": 3}')
+    assert "is a frozen threshold" in refused("threshold", openset_file, "--rule", "at_fpr=0.1")
+
+
+def test_audit_tells_and_writes_its_findings(openset, scores_file, tmp_path, load):
+    found = openset("audit", scores_file(), "--json", tmp_path / "a.json")
+    assert found.code == 0
+    text = " ".join(found.out.split())
+    assert "is also reached by a model that catches" in text
+    assert "Table 1 on these scores" in text
+    content = load(tmp_path / "a.json")
+    assert {finding["construction"] for finding in content["findings"]} == {"Prop. 1", "Prop. 2", "Prop. 3"}
+    assert content["curve"][0]["unknown_recall"] == 0.0
+    assert content["curve"][0]["ccr"] >= content["curve"][-1]["ccr"]
+
+
+def test_metrics_lists_every_metric(openset, tmp_path, load):
+    found = openset("metrics", "--json", tmp_path / "m.json")
+    assert found.code == 0
+    for name in METRICS:
+        assert name in found.out
+    assert [entry["name"] for entry in load(tmp_path / "m.json")["metrics"]] == list(METRICS)
+
+
+def test_demo_runs_from_data_to_a_frozen_threshold(openset, tmp_path, load):
+    found = openset("demo", "--out", tmp_path / "demo")
+    assert found.code == 0, found.err
+    content = load(tmp_path / "demo" / "evaluation.json")
+    assert len(content["files"]) == 10
+    assert [group["name"] for group in content["groups"]] == ["linear", "neighbours"]
+    for group in content["groups"]:
+        assert next(m["value"] for m in group["metrics"] if m["name"] == "auroc") > 0.8
+    frozen = load(tmp_path / "demo" / "threshold.json")
+    assert frozen["rule"] == "at_acceptance=0.95"
+    assert "n" in frozen
+    validation = Scores.read(tmp_path / "demo" / "validation" / "neighbours" / "split0.parquet")
+    assert (validation.labels >= 0).all()
+    test = Scores.read(tmp_path / "demo" / "test" / "neighbours" / "split0.parquet")
+    assert not set(validation.ids) & set(test.ids)
+    assert str(tmp_path / "demo") in found.out.replace("\n", "")
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_has_help_with_an_example(openset, name):
+    found = openset(name, "--help")
+    assert found.code == 0
+    assert "Example:" in found.out
+    assert f"openset {name}" in found.out
+
+
+def test_debug_shows_the_traceback(openset, tmp_path):
+    from openset.errors import OpenSetError
+
+    with pytest.raises(OpenSetError):
+        openset("evaluate", tmp_path / "none.csv", "--debug")
+
+
+def test_an_unexpected_failure_is_not_a_traceback(openset, scores_file, monkeypatch):
+    def broken(*_, **__):
+        raise ZeroDivisionError("a defect of ours")
+
+    monkeypatch.setattr("openset.evaluation.evaluate", broken)
+    found = openset("evaluate", scores_file())
+    assert found.code == 3
+    assert "failed unexpectedly (ZeroDivisionError: a defect of ours)" in found.err
+    assert "Traceback" not in found.err
+
+
+def test_a_wrong_option_is_explained(openset):
+    found = openset("evaluate", "--reprot", "x")
+    assert found.code == 2
+    assert "No such option" in found.err
+
+
+def test_the_installed_command_works_and_a_closed_pipe_does_not_hurt(scores_file):
+    path = scores_file()
+    command = [sys.executable, "-c", "from openset.cli import main; main()", "evaluate", str(path), "--no-intervals"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        process.stdout.readline()
+        process.stdout.close()
+        assert "Traceback" not in process.stderr.read()

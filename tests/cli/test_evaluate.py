@@ -1,0 +1,142 @@
+import numpy as np
+import pytest
+
+from openset import Scores
+from openset.metrics import METRICS, auroc, open_auc
+
+QUICK = ("--resamples", "20")
+
+
+def test_one_file_gives_every_figure(openset, scores_file, tmp_path, load):
+    path = scores_file()
+    found = openset("evaluate", path, "--json", tmp_path / "r.json", *QUICK)
+    assert found.code == 0
+    scores = Scores.read(path)
+    value = open_auc(scores.labels, scores.predictions, scores.unknown_score)
+    assert f"{value:.3f}".lstrip("0") in found.out
+    for word in ("OpenAUC", "AUROC", "CCR at FPR 0.1", "known positive", "against negative", "best threshold"):
+        assert word in found.out
+    content = load(tmp_path / "r.json")
+    entry = next(m for m in content["metrics"] if m["name"] == "open_auc" and m["against"] == "all")
+    assert set(entry) == {"name", "params", "against", "value", "low", "high"}
+    assert entry["value"] == value
+    assert entry["low"] < value < entry["high"]
+    assert {m["name"] for m in content["metrics"]} >= {
+        name for name, card in METRICS.items() if card.variants and card.source == "counts"
+    }
+    assert content["files"][0]["fingerprint"] == scores.fingerprint
+    assert content["provenance"]["openset"]
+
+
+def test_several_files_get_a_row_each_and_splits_a_mean(openset, scores_file, tmp_path, load):
+    (tmp_path / "ours").mkdir()
+    files = [scores_file(f"ours/split{i}.parquet", noise=i / 10) for i in range(3)]
+    other = scores_file("other.csv")
+    found = openset("evaluate", *files, other, "--json", tmp_path / "r.json", "--latex", tmp_path / "t.tex", *QUICK)
+    assert found.code == 0
+    assert "ours (mean ± sd of 3)" in " ".join(found.out.split())
+    content = load(tmp_path / "r.json")
+    values = [
+        next(m["value"] for m in f["metrics"] if m["name"] == "open_auc" and m["against"] == "all")
+        for f in content["files"][:3]
+    ]
+    group = content["groups"][0]
+    entry = next(m for m in group["metrics"] if m["name"] == "open_auc" and m["against"] == "all")
+    assert entry["value"] == pytest.approx(np.mean(values))
+    assert entry["sd"] == pytest.approx(np.std(values, ddof=1))
+    assert len(content["groups"]) == 1
+    latex = (tmp_path / "t.tex").read_text()
+    assert latex.count(r"\\") == 1 + 4 + 1
+    assert r"\toprule" in latex
+    assert r"$\pm$" in latex
+
+
+def test_groups_by_a_pattern(openset, scores_file, tmp_path, load):
+    for name in ("a1", "a2", "b1", "b2"):
+        scores_file(f"{name}.parquet")
+    files = [tmp_path / f"{name}.parquet" for name in ("a1", "a2", "b1", "b2")]
+    openset("evaluate", *files, "--group-by", r"([ab])\d\.parquet", "--json", tmp_path / "r.json", *QUICK)
+    assert [group["name"] for group in load(tmp_path / "r.json")["groups"]] == ["a", "b"]
+
+
+def test_logits_with_a_score(openset, tmp_path, load):
+    rng = np.random.default_rng(0)
+    labels = np.r_[rng.integers(0, 3, 60), np.full(40, -2)]
+    logits = rng.standard_normal((100, 3)) + 3 * np.eye(3)[np.maximum(labels, 0)] * (labels >= 0)[:, None]
+    np.savez(tmp_path / "l.npz", labels=labels, logits=logits, features=logits)
+    np.savez(tmp_path / "train.npz", labels=labels[:60], logits=logits[:60], features=logits[:60])
+    for words in (["--score", "energy"], ["--score", "knn", "--fit", tmp_path / "train.npz"]):
+        assert openset("evaluate", tmp_path / "l.npz", *words, "--json", tmp_path / "r.json", *QUICK).code == 0
+        entry = load(tmp_path / "r.json")["files"][0]
+        expected = Scores.read(tmp_path / "l.npz", score=words[1], fit=words[3] if len(words) > 2 else None)
+        value = next(m["value"] for m in entry["metrics"] if m["name"] == "auroc")
+        assert value == auroc(expected.labels, expected.unknown_score)
+        assert entry["meta"]["score"] == words[1]
+
+
+@pytest.mark.parametrize(
+    ("bar", "code"),
+    [
+        ("open_auc>=0.1", 0),
+        ("open_auc >= 0.99", 1),
+        ("auroc@unknown<0.99", 0),
+        ("ccr_at_fpr(fpr=0.01)<=0.0001", 1),
+        ("fpr_at_tpr(positive=unknown)<=1", 0),
+    ],
+)
+def test_a_release_gate(openset, scores_file, bar, code):
+    found = openset("evaluate", scores_file(), "--require", bar, *QUICK)
+    assert found.code == code
+    assert ("Bar missed: scores:" in found.err) == bool(code)
+
+
+def test_bars_that_make_no_sense_are_refused_before_any_work(refused, scores_file):
+    path = scores_file()
+    assert "write for example 'open_auc>=0.9'" in refused("evaluate", path, "--require", "open_auc=>0.9")
+    assert "Did you mean 'open_auc'" in refused("evaluate", path, "--require", "opn_auc>=0.9")
+    assert "no such figure" in refused("evaluate", path, "--require", "auroc@far>=0.9", *QUICK)
+
+
+def test_notes_are_shown(openset, tmp_path):
+    Scores([0, 0, -2, -2], [0, 0, 0, 0], [5.0] * 4).write(tmp_path / "constant.csv")
+    found = openset("evaluate", tmp_path / "constant.csv", *QUICK)
+    assert found.code == 0
+    assert "same unknown score" in " ".join(found.out.split())
+    assert ".500" in found.out
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("label,prediction,unknown_score\n0,0,0.1\n1,1,0.2\n", "Found 2 known samples and 0 open-set samples"),
+        ("label,prediction,unknown_score\n-2,0,0.1\n-1,1,0.2\n", "Found 0 known samples and 2 open-set samples"),
+        ("label,prediction,unknown_score\n0,0,x\n-2,1,0.2\n", "unknown_score is 'x' in line 2"),
+        ("label,prediction,unknown_score\n0,0,1\n-3,1,0.2\n", "Label -3 in line 3"),
+    ],
+)
+def test_bad_files_leave_nothing_behind(refused, tmp_path, text, message):
+    (tmp_path / "bad.csv").write_text(text)
+    assert message in refused("evaluate", tmp_path / "bad.csv", "--json", tmp_path / "r.json", *QUICK)
+    assert not (tmp_path / "r.json").exists()
+
+
+def test_missing_files_and_wrong_groups(refused, scores_file, tmp_path):
+    assert "There is no file" in refused("evaluate", tmp_path / "none.csv")
+    assert "Did you mean 'unknown'" in refused("evaluate", scores_file(groups=["x"] * 300), "--against", "unknwon")
+    assert "--group-by" in refused("evaluate", scores_file(), "--group-by", "(", *QUICK)
+
+
+def test_an_output_that_cannot_be_written(refused, scores_file, tmp_path):
+    (tmp_path / "taken").write_text("a file, not a folder")
+    for option in ("--json", "--latex"):
+        assert "Cannot write" in refused("evaluate", scores_file(), option, tmp_path / "taken" / "r.json", *QUICK)
+        assert "it is a folder" in refused("evaluate", scores_file(), option, tmp_path, *QUICK)
+
+
+def test_names_with_markup_are_shown_as_they_are(openset, tmp_path):
+    for name in ("[red]a[/red].csv", "b.csv"):
+        Scores([0, 0, -2, -2], [0, 0, 0, 0], [1.0, 2, 3, 4]).write(tmp_path / "x.csv")
+        (tmp_path / "x.csv").rename(tmp_path / name.replace("/", "|"))
+    files = sorted(tmp_path.iterdir())
+    assert "[red]a" in openset("evaluate", *files, *QUICK).out
+    assert "[red]a" in openset("evaluate", files[0], *QUICK).out

@@ -1,0 +1,80 @@
+import io
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from openset.data.images import BadImageError, ImageCells, ImageFiles, decode, fitted, refitted
+from pictures import encoded, pixels, write_image
+
+
+def test_grey_stays_grey_and_everything_else_becomes_rgb():
+    assert decode(io.BytesIO(encoded(pixels(0, (4, 5)))), "here").mode == "L"
+    transparent = Image.fromarray(pixels(0, (4, 5, 3))).convert("RGBA")
+    buffer = io.BytesIO()
+    transparent.save(buffer, "PNG")
+    assert decode(io.BytesIO(buffer.getvalue()), "here").mode == "RGB"
+
+
+def test_pixels_survive_exactly():
+    array = pixels(1)
+    assert (np.asarray(decode(io.BytesIO(encoded(array)), "here")) == array).all()
+
+
+@pytest.mark.parametrize(
+    ("content", "why"), [(b"", "not an image"), (b"no image", "not an image"), (encoded(pixels(0))[:800], "truncated")]
+)
+def test_a_bad_image_is_named(content, why):
+    with pytest.raises(BadImageError, match=f"photo 7 cannot be decoded .*{why}"):
+        decode(io.BytesIO(content), "photo 7")
+
+
+def test_a_missing_file_is_named(tmp_path):
+    with pytest.raises(BadImageError, match=r"gone\.png is missing"):
+        ImageFiles(tmp_path, ("gone.png",)).load(0)
+
+
+def test_an_image_with_more_pixels_than_memory_is_bad_not_fatal(monkeypatch):
+    monkeypatch.setattr(Image, "MAX_IMAGE_PIXELS", 100)
+    with pytest.raises(BadImageError, match="here cannot be decoded"):
+        decode(io.BytesIO(encoded(pixels(0))), "here")
+
+
+def test_photos_are_turned_as_the_camera_noted_only_if_asked(tmp_path):
+    exif = Image.Exif()
+    exif[0x0112] = 6  # turned by 90 degrees
+    Image.fromarray(pixels(0, (10, 20, 3))).save(tmp_path / "a.jpg", exif=exif)
+    assert ImageFiles(tmp_path, ("a.jpg",)).load(0).size == (10, 20)
+    assert ImageFiles(tmp_path, ("a.jpg",), upright=False).load(0).size == (20, 10)
+
+
+def test_cells_may_be_bytes_or_structs_and_rows_may_be_chosen():
+    cells = [encoded(pixels(0)), {"bytes": encoded(pixels(1)), "path": "x"}, None]
+    table = ImageCells(cells, "table")
+    assert (np.asarray(table.load(1)) == pixels(1)).all()
+    with pytest.raises(BadImageError, match="table, row 2 holds no image bytes"):
+        table.load(2)
+    chosen = ImageCells(cells, "table", rows=np.array([1, 2]))
+    assert len(chosen) == 2
+    assert chosen.place(1) == "table, row 2"
+
+
+def test_a_path_inside_a_table_is_never_followed(tmp_path):
+    secret = write_image(tmp_path / "secret.png")
+    with pytest.raises(BadImageError, match="holds no image bytes"):
+        ImageCells([{"bytes": None, "path": str(secret)}], "table").load(0)
+
+
+def test_transposed_images_are_turned_back():
+    array = pixels(3, (5, 9))
+    assert (np.asarray(ImageCells([encoded(array.T)], "table", transposed=True).load(0)) == array).all()
+
+
+def test_fitting_keeps_the_middle_and_the_tone():
+    wide = np.zeros((10, 30, 3), dtype=np.uint8)
+    wide[:, 10:20] = (10, 100, 200)
+    assert (fitted(Image.fromarray(wide), (10, 10, 3)) == (10, 100, 200)).all()
+    grey = refitted(pixels(0, (2, 8, 8, 1)), (8, 8, 3))
+    assert grey.shape == (2, 8, 8, 3)
+    assert (grey == pixels(0, (2, 8, 8, 1))).all()
+    assert refitted(np.empty((0, 8, 8, 1), dtype=np.uint8), (4, 4, 3)).shape == (0, 4, 4, 3)

@@ -1,0 +1,27 @@
+"""One of two processes that evaluate halves of the same data; a module of its own so that a new process can load it."""
+
+import os
+
+import torch
+from samples import random_dataset
+
+from openset.curves import OscrCurve
+from openset.torchmetrics import OSCR, OpenAUC
+
+
+def batches(size=37):
+    tensors = [torch.tensor(part) for part in random_dataset(200, decimals=1)]
+    return [[part[start : start + size] for part in tensors] for start in range(0, 200, size)]
+
+
+def run(rank, port, results):
+    os.environ |= {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port)}
+    torch.distributed.init_process_group("gloo", rank=rank, world_size=2)
+    metric, curve = OpenAUC(), OSCR()
+    for batch in batches()[rank::2]:
+        metric.update(*batch)
+        curve.update(*batch)
+    points = curve.compute()
+    area = OscrCurve(points.thresholds.numpy(), points.fpr.numpy(), points.ccr.numpy()).area()
+    results[rank] = (metric.compute().item(), area)
+    torch.distributed.destroy_process_group()

@@ -1,0 +1,44 @@
+import pytest
+
+from openset.errors import OpenSetError
+from openset.protocols import find
+from pictures import write_photos
+
+
+def test_a_misspelt_protocol_gets_a_suggestion():
+    with pytest.raises(
+        OpenSetError, match=r"There is no protocol, YAML file or folder 'cifar-10'\. Did you mean 'cifar10'"
+    ):
+        find("cifar-10")
+
+
+def test_a_missing_yaml_file_is_named(tmp_path):
+    with pytest.raises(OpenSetError, match=r"There is no file .*gone\.yaml"):
+        find(tmp_path / "gone.yaml")
+
+
+def test_broken_yaml_is_named_with_its_line(tmp_path):
+    path = tmp_path / "mine.yaml"
+    path.write_text("data: photos\nknown: [a, b\n")
+    with pytest.raises(OpenSetError, match=r"mine\.yaml, line 3: not valid YAML"):
+        find(path)
+
+
+def test_yaml_cannot_run_code(tmp_path):
+    path = tmp_path / "mine.yaml"
+    path.write_text(f"data: !!python/object/apply:os.system ['touch {tmp_path / 'owned'}']\n")
+    with pytest.raises(OpenSetError, match="not valid YAML: could not determine a constructor"):
+        find(path)
+    assert not (tmp_path / "owned").exists()
+
+
+def test_a_folder_that_is_no_protocol_says_what_was_expected(tmp_path):
+    write_photos(tmp_path / "cats", 1)
+    with pytest.raises(OpenSetError, match=r"is no protocol: expected folders known/<class>/, unknown/ .* found cats"):
+        find(tmp_path)
+
+
+def test_json_works_like_yaml(tmp_path):
+    path = tmp_path / "mine.json"
+    path.write_text('{"data": "digits", "known": [1, 2]}')
+    assert find(path).splits[0].known.classes == (1, 2)

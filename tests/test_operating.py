@@ -1,0 +1,159 @@
+import json
+
+import numpy as np
+import pytest
+import textbook
+from hypothesis import given
+from hypothesis import strategies as st
+from samples import datasets, random_dataset
+
+from openset import Scores
+from openset.errors import OpenSetError
+from openset.operating import (
+    RULES,
+    Threshold,
+    at_acceptance,
+    at_fpr,
+    best_f,
+    best_youden,
+    choose,
+    conformal,
+    min_cost,
+)
+
+
+@given(datasets(), st.sampled_from([0.0, 0.1, 0.5, 1.0]))
+def test_at_fpr_is_the_largest_threshold_that_holds(data, limit):
+    labels, _, score = data
+    found = at_fpr(Scores(*data), limit)
+    fitting = [t for t in textbook.thresholds(score) if textbook.fpr(labels, score, t) <= limit]
+    if max(fitting) == -np.inf:
+        assert found.value < min(score)
+        assert np.isfinite(found.value)
+    else:
+        assert found.value == max(fitting)
+    assert found.achieved["fpr"] == pytest.approx(textbook.fpr(labels, score, found.value))
+    assert found.achieved["fpr"] <= limit
+
+
+@given(datasets(), st.sampled_from([0.01, 0.5, 0.95, 1.0]))
+def test_at_acceptance_is_the_smallest_threshold_that_holds(data, share):
+    labels, _, score = data
+    found = at_acceptance(Scores(*data), share)
+    assert found.value == min(t for t in textbook.thresholds(score) if textbook.acceptance(labels, score, t) >= share)
+
+
+@given(datasets())
+def test_best_rules_reach_the_best_value(data):
+    scores = Scores(*data)
+    every, k = textbook.thresholds(data[2]), scores.n_classes
+    for average in ("macro", "micro"):
+        best = max(textbook.f_score(*data, t, k, average) for t in every)
+        assert textbook.f_score(*data, best_f(scores, average).value, k, average) == pytest.approx(best)
+        best = max(textbook.youden(*data, t, k, average) for t in every)
+        assert textbook.youden(*data, best_youden(scores, average).value, k, average) == pytest.approx(best)
+
+
+def test_min_cost_moves_with_the_costs():
+    scores = Scores(*random_dataset(500, seed=1))
+    values = [min_cost(scores, cost).value for cost in (0.0, 0.5, 1.0, 5.0, 100.0)]
+    assert values == sorted(values, reverse=True)
+    assert min_cost(scores, 0.0).achieved["acceptance"] == 1.0
+    rare = min_cost(scores, 5.0, unknown_share=0.01)
+    assert rare.value > min_cost(scores, 5.0, unknown_share=0.5).value
+
+
+@pytest.mark.parametrize(("n", "alpha"), [(19, 0.05), (50, 0.1), (7, 0.2), (200, 0.05)])
+def test_conformal_rejects_a_new_known_with_probability_at_most_alpha(n, alpha):
+    rng = np.random.default_rng(n)
+    rejected = 0
+    for _ in range(4000):
+        sample = rng.standard_normal(n + 1)
+        frozen = conformal(Scores([0] * n, [0] * n, sample[:n]), alpha)
+        rejected += sample[n] > frozen.value
+    # Exchangeability gives floor((n + 1) alpha) / (n + 1) <= alpha; 4 standard errors of 4,000 trials on top.
+    assert rejected / 4000 <= alpha + 4 * (alpha * (1 - alpha) / 4000) ** 0.5
+    assert rejected / 4000 >= np.floor((n + 1) * alpha + 1e-9) / (n + 1) - 4 * (alpha / 4000) ** 0.5
+
+
+def test_conformal_accepts_everything_where_nothing_else_is_safe():
+    few = conformal(Scores([0] * 5, [0] * 5, np.arange(5, dtype=np.float32)), 0.05)
+    assert few.achieved["acceptance"] == 1.0
+    assert few.apply(Scores([0, -2], [0, 0], np.array([1e30, -1e30], dtype=np.float32)))["acceptance"] == 1.0
+    json.dumps(few.value, allow_nan=False)
+
+
+def test_conformal_does_not_look_at_open_set_samples():
+    rng = np.random.default_rng(0)
+    known = rng.standard_normal(50)
+    alone = conformal(Scores([0] * 50, [0] * 50, known), 0.1)
+    mixed = conformal(Scores([0] * 50 + [-2] * 9, [0] * 59, np.r_[known, rng.standard_normal(9) + 9]), 0.1)
+    assert alone.value == mixed.value
+
+
+def test_a_frozen_threshold_does_what_it_did(tmp_path):
+    scores = Scores(*random_dataset(300))
+    frozen = at_acceptance(scores, 0.9)
+    frozen.write(tmp_path / "threshold.json")
+    again = Threshold.read(tmp_path / "threshold.json")
+    assert again == frozen
+    assert set(json.loads((tmp_path / "threshold.json").read_text())) == {"value", "rule", "achieved", "n"}
+    applied = again.apply(scores)
+    assert applied["acceptance"] == frozen.achieved["acceptance"]
+    assert applied["fpr"] == pytest.approx(
+        (applied["fpr_negative"] * (scores.labels == -1).sum() + applied["fpr_unknown"] * (scores.labels == -2).sum())
+        / (scores.labels < 0).sum()
+    )
+
+
+def test_a_threshold_from_float32_scores_separates_them_exactly():
+    score = np.array([0.1, 0.2, 0.3, 0.4], dtype=np.float32)
+    frozen = at_fpr(Scores([0, 0, -2, -2], [0] * 4, score), 0.0)
+    assert (score > frozen.value).tolist() == [False, False, True, True]
+    lowest = at_fpr(Scores([-2, 0, 0, 0], [0] * 4, score), 0.0)
+    assert (score > lowest.value).all()
+
+
+@pytest.mark.parametrize(
+    ("rule", "message"),
+    [
+        ("at_fpr=95", "at_fpr: 'fpr' must be in [0, 1], got 95. Did you mean 0.95?"),
+        ("at_fpr", "The rule 'at_fpr' needs a value, for example at_fpr=0.1."),
+        ("at_fpr=x", "needs a number"),
+        ("at_fprr=0.1", "no threshold rule named 'at_fprr'. Did you mean 'at_fpr'?"),
+        ("best_f=weighted", "'average' cannot be 'weighted'"),
+        ("conformal=5", "conformal: 'alpha' must be in (0, 1), got 5. Did you mean 0.05?"),
+        ("min_cost=-1", "must be a cost of 0 or more"),
+    ],
+)
+def test_wrong_rules_say_what_to_do(rule, message):
+    with pytest.raises(OpenSetError) as caught:
+        choose(Scores([0, -2], [0, 0], [0.1, 0.2]), rule)
+    assert message in str(caught.value)
+
+
+def test_every_rule_can_be_written_on_the_command_line():
+    scores = Scores(*random_dataset(200))
+    values = {"best_f": "micro", "best_youden": "macro", "min_cost": "3"}
+    for name in RULES:
+        rule = f"{name}={values.get(name, '0.2')}"
+        assert choose(scores, rule).rule == rule
+
+
+def test_files_that_are_no_thresholds_are_refused(tmp_path):
+    for text, message in (
+        ("{}", "is not a threshold file"),
+        ("{", "is not valid JSON"),
+        ("[1]", "not a threshold file"),
+    ):
+        (tmp_path / "t.json").write_text(text)
+        with pytest.raises(OpenSetError, match=message):
+            Threshold.read(tmp_path / "t.json")
+    (tmp_path / "t.json").write_text('{"value": NaN, "rule": "x", "achieved": {}, "n": 1}')
+    with pytest.raises(OpenSetError, match="not a finite number"):
+        Threshold.read(tmp_path / "t.json")
+
+
+def test_rules_on_knowns_need_knowns():
+    with pytest.raises(OpenSetError, match="found 0 known samples among 2"):
+        at_acceptance(Scores([-2, -2], [0, 0], [0.1, 0.2]), 0.5)

@@ -1,0 +1,87 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from openset import posthoc
+from openset.errors import OpenSetError
+
+rows = st.lists(st.lists(st.floats(-30, 30), min_size=3, max_size=3), min_size=1, max_size=8)
+
+
+@given(rows)
+def test_scores_of_logits_equal_their_formulas(values):
+    logits = np.array(values)
+    p = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(posthoc.softmax(logits), p, atol=1e-12)
+    np.testing.assert_array_equal(posthoc.max_logit(logits), -logits.max(axis=1))
+    np.testing.assert_allclose(posthoc.msp(logits), 1 - p.max(axis=1), atol=1e-12)
+    np.testing.assert_allclose(posthoc.energy(logits), -np.log(np.exp(logits).sum(axis=1)), atol=1e-9)
+    np.testing.assert_allclose(posthoc.entropy(logits), -(p * np.log(p)).sum(axis=1), atol=1e-9)
+    ordered = np.sort(logits, axis=1)
+    np.testing.assert_allclose(posthoc.margin(logits), ordered[:, -2] - ordered[:, -1], atol=1e-12)
+
+
+def test_confident_samples_stay_apart():
+    logits = np.array([[30.0, 0, 0], [40, 0, 0], [50, 0, 0], [400, 0, 0]])
+    for function in (posthoc.msp, posthoc.max_logit, posthoc.energy):
+        assert (np.diff(function(logits)) < 0).all()
+
+
+@pytest.mark.parametrize("name", list(posthoc.SCORES))
+def test_every_score_ranks_far_samples_above_near_ones(name):
+    rng = np.random.default_rng(0)
+    centres = np.eye(4) * 8
+    labels = rng.integers(0, 4, 400)
+    train = centres[labels] + rng.standard_normal((400, 4))
+    near = centres[labels[:50]] + rng.standard_normal((50, 4))
+    far = rng.standard_normal((50, 4))
+    fit = posthoc.Outputs(labels=labels, logits=train, features=train)
+    score = posthoc.SCORES[name].compute(posthoc.Outputs(logits=np.r_[near, far], features=np.r_[near, far]), fit)
+    from openset.metrics import auroc
+
+    assert auroc([0] * 50 + [-2] * 50, score) > 0.8
+
+
+def test_mahalanobis_equals_the_textbook():
+    rng = np.random.default_rng(0)
+    train, labels = rng.standard_normal((200, 3)) @ rng.standard_normal((3, 3)), rng.integers(0, 2, 200)
+    means = [train[labels == c].mean(axis=0) for c in (0, 1)]
+    centred = train - np.array(means)[labels]
+    inverse = np.linalg.inv(centred.T @ centred / 200)
+    test = rng.standard_normal((20, 3))
+    expected = [min((x - m) @ inverse @ (x - m) for m in means) for x in test]
+    np.testing.assert_allclose(posthoc.mahalanobis(test, fit_features=train, fit_labels=labels), expected)
+
+
+def test_weibull_fit_agrees_with_scipy():
+    from scipy.stats import weibull_min
+
+    values = weibull_min.rvs(2.5, scale=3.0, size=500, random_state=0)
+    shape, _, scale = weibull_min.fit(values, floc=0)
+    assert posthoc._fit_weibull(values) == pytest.approx((shape, scale), rel=1e-3)
+
+
+def test_negatives_in_the_training_outputs_are_left_out():
+    features = np.array([[0.0, 1.0], [0.0, 1.1], [5.0, 0.0]])
+    fit = posthoc.Outputs(labels=np.array([0, 0, -1]), features=features)
+    test = posthoc.Outputs(features=np.array([[5.0, 0.0]]))
+    assert posthoc.SCORES["knn"].compute(test, fit)[0] == pytest.approx(2**0.5)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: posthoc.max_logit([1.0, 2.0]), "one row per sample"),
+        (lambda: posthoc.max_logit([[1.0, np.nan]]), "NaN or infinite value in row 0"),
+        (lambda: posthoc.margin([[1.0]]), "two or more known classes, got 1"),
+        (lambda: posthoc.knn([[1.0]], fit_features=[[1.0]], k=0), "'k' must be at least 1"),
+        (lambda: posthoc.openmax([[1.0, 0.0]], fit_logits=[[1.0, 0.0]], fit_labels=[0]), "class 0 has 1 correctly"),
+        (lambda: posthoc.Outputs().known(), "needs labels"),
+        (lambda: posthoc.Outputs(labels=np.array([-2])).known(), "no known samples"),
+    ],
+)
+def test_wrong_input_says_what_to_do(call, message):
+    with pytest.raises(OpenSetError) as caught:
+        call()
+    assert message in str(caught.value)

@@ -1,0 +1,218 @@
+import json
+
+import numpy as np
+import polars as pl
+import pytest
+
+from openset import Scores
+from openset.errors import OpenSetError
+
+
+def full_scores(dtype=np.float64):
+    return Scores(
+        [0, 1, -1, -2],
+        [0, 0, 1, 1],
+        np.array([0.1, 0.4, 0.9, 1e12], dtype=dtype),
+        [[0.9, 0.1], [0.6, 0.4], [0.5, 0.5], [0.2, 0.8]],
+        ["cat", "<b>dog</b>"],
+        ids=["a", "b", "c", "ü"],
+        groups=["", "", "near", "far"],
+        open_classes=["", "", "fox", "狐"],
+        meta={"seed": 3},
+    )
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("kind", ["parquet", "npz", "csv"])
+def test_what_is_written_is_read(tmp_path, kind, dtype):
+    scores, path = full_scores(dtype), tmp_path / "new" / f"scores.{kind}"
+    scores.write(path)
+    found = Scores.read(path)
+    for name in ("labels", "predictions", "ids", "groups", "open_classes"):
+        np.testing.assert_array_equal(getattr(found, name), getattr(scores, name))
+    np.testing.assert_allclose(found.probabilities, scores.probabilities)
+    np.testing.assert_array_equal(found.unknown_score.astype(dtype), scores.unknown_score)
+    if kind != "csv":
+        assert (found.class_names, found.meta) == (scores.class_names, scores.meta)
+        assert found.unknown_score.dtype == dtype
+    assert [file.name for file in path.parent.iterdir()] == [path.name]
+
+
+def csv(tmp_path, text, name="scores.csv", encoding="utf-8"):
+    path = tmp_path / name
+    path.write_bytes(text.encode(encoding))
+    return path
+
+
+def test_a_spreadsheets_csv_is_read(tmp_path):
+    text = "Label; Prediction ;Unknown_Score\ncat;cat;0,5\nunknown;dog;1,5\nNegative;dog;-2\ndog;dog;1e-3\n"
+    scores = Scores.read(csv(tmp_path, text, encoding="utf-8-sig"))
+    assert scores.class_names == ("cat", "dog")
+    assert scores.labels.tolist() == [0, -2, -1, 1]
+    assert scores.predictions.tolist() == [0, 1, 1, 1]
+    assert scores.unknown_score.tolist() == [0.5, 1.5, -2.0, 0.001]
+
+
+def test_numbers_may_look_like_a_spreadsheets(tmp_path):
+    scores = Scores.read(csv(tmp_path, 'label,prediction,unknown_score\n"0","1.0", 0.5 \nunknown,0,7\n1,1,-3\n'))
+    assert scores.labels.tolist() == [0, -2, 1]
+    assert scores.predictions.tolist() == [1, 0, 1]
+    assert scores.unknown_score.tolist() == [0.5, 7.0, -3.0]
+
+
+def test_columns_named_by_class_give_the_order_of_classes(tmp_path):
+    text = "label,logit_dog,logit_cat\ncat,0.0,2.0\nunknown,0.1,0.2\ndog,3.0,1.0\n"
+    scores = Scores.read(csv(tmp_path, text), score="energy")
+    assert scores.class_names == ("dog", "cat")
+    assert scores.labels.tolist() == [1, -2, 0]
+    assert scores.predictions.tolist() == [1, 1, 0]
+
+
+def test_logits_become_scores(tmp_path):
+    logits = np.random.default_rng(0).standard_normal((6, 3)).astype(np.float32)
+    labels = np.array([0, 1, 2, -1, -2, -2])
+    expected = Scores.from_logits(labels, logits, score="msp")
+    np.savez(tmp_path / "ours.npz", labels=labels, logits=logits)
+    np.savez(tmp_path / "theirs.npz", gt=labels, logits=logits, scores=softmax32(logits), features=logits)
+    pl.DataFrame({"label": labels, **{f"logit_{i}": logits[:, i] for i in range(3)}}).write_parquet(
+        tmp_path / "l.parquet"
+    )
+    for name in ("ours.npz", "theirs.npz", "l.parquet"):
+        found = Scores.read(tmp_path / name, score="msp")
+        np.testing.assert_allclose(found.unknown_score, expected.unknown_score)
+        np.testing.assert_array_equal(found.predictions, expected.predictions)
+    assert Scores.read(tmp_path / "ours.npz").meta["score"] == "max_logit"
+    cut = Scores.read(tmp_path / "theirs.npz", background=True, score="msp") if labels.max() < 2 else None
+    assert cut is None
+
+
+def softmax32(logits):
+    e = np.exp(logits)
+    return e / e.sum(axis=1, keepdims=True)
+
+
+def test_background_and_fit_reach_the_score(tmp_path):
+    rng = np.random.default_rng(0)
+    train, labels = rng.standard_normal((60, 3)), rng.integers(0, 2, 60)
+    np.savez(tmp_path / "train.npz", labels=labels, logits=train, features=train)
+    np.savez(tmp_path / "test.npz", labels=np.array([0, 1, -2]), logits=train[:3], features=train[:3])
+    found = Scores.read(tmp_path / "test.npz", score="knn", background=True, fit=tmp_path / "train.npz")
+    assert found.n_classes == 2
+    assert found.meta == {"score": "knn", "background": True}
+
+
+def test_more_than_ten_columns_stay_in_order(tmp_path):
+    columns = {f"prob_{i}": [float(i == 11)] * 2 for i in reversed(range(12))}
+    pl.DataFrame({"label": [0, -2], "prediction": [11, 11], "unknown_score": [0.1, 0.2], **columns}).write_parquet(
+        tmp_path / "p.parquet"
+    )
+    assert Scores.read(tmp_path / "p.parquet").probabilities.argmax(axis=1).tolist() == [11, 11]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("label,prediction\n0,0\n", "there is no column unknown_score. Needed are label, prediction and unknown_score"),
+        ("label,unknown_score\n0,0.1\n", "there is no column 'prediction'"),
+        ("prediction,unknown_score\n0,0.1\n", "there is no column 'label'"),
+        (
+            "label,prediction,unknown_score\n0,0,0.1\n-2,0,high\n",
+            "unknown_score is 'high' in line 3; it must be a number",
+        ),
+        ("label,prediction,unknown_score\n0,0,0.1\n-2,0,\n", "unknown_score is missing in line 3"),
+        ("label,prediction,unknown_score\n0,0,0.1\n-2,0,nan\n", "unknown_score is nan in line 3"),
+        ("label,prediction,unknown_score\n0,0,inf\n-2,0,1\n", "unknown_score is inf in line 2"),
+        ("label,prediction,unknown_score\n0,0,0.1\n-3,0,0.2\n", "Label -3 in line 3 is not defined"),
+        ("label,prediction,unknown_score\n0,-1,0.1\n-2,0,0.2\n", "Prediction -1 in line 2 is not a known class"),
+        ("label,prediction,unknown_score\ncat,cat,1\nunknown,unknown,2\n", "prediction is 'unknown' in line 3"),
+        ("label,prediction,unknown_score\n,cat,1\nunknown,cat,2\n", "label is missing in line 2"),
+        ("label,prediction,unknown_score\n0.5,0,1\n-2,0,2\n", "label is '0.5' in line 2, which is neither"),
+        ("label,prediction,unknown_score\n", "has column names but no rows"),
+        ("label,prediction,unknown_score,prob_0,prob_2\n0,0,1,1,0\n-2,0,2,1,0\n", "have gaps"),
+        ("label,prediction,unknown_score,prob_0\ncat,cat,1,1\nunknown,cat,2,1\n", "name them prob_cat and so on"),
+        ("label,prediction,unknown_score,prob_0\n0,0,1,7\n-2,0,2,1\n", "must lie between 0 and 1"),
+        ("label,logit_0\n0,x\n", "logit_0 is 'x' in line 2"),
+        ("label,prediction,unknown_score\n0,0,1,9\n", "is not a readable CSV file"),
+    ],
+)
+def test_a_broken_csv_is_named_with_its_line(tmp_path, text, message):
+    path = csv(tmp_path, text)
+    with pytest.raises(OpenSetError) as caught:
+        Scores.read(path)
+    assert message in str(caught.value)
+    assert str(path) in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_pickled_objects_are_never_loaded(tmp_path):
+    class Bomb:
+        def __reduce__(self):
+            return (open, (str(tmp_path / "exploded"), "w"))
+
+    np.savez(tmp_path / "bomb.npz", labels=np.array([Bomb()], dtype=object))
+    with pytest.raises(OpenSetError, match="pickled Python objects, which could run code"):
+        Scores.read(tmp_path / "bomb.npz")
+    assert not (tmp_path / "exploded").exists()
+
+
+def test_files_that_cannot_be_read_are_named(tmp_path):
+    full_scores().write(tmp_path / "s.parquet")
+    whole = (tmp_path / "s.parquet").read_bytes()
+    (tmp_path / "cut.parquet").write_bytes(whole[: len(whole) // 2])
+    (tmp_path / "cut.npz").write_bytes(b"PK\x03\x04 and no more")
+    (tmp_path / "empty.csv").write_bytes(b"")
+    (tmp_path / "binary.csv").write_bytes(b"\xff\xfe\x00\x01")
+    (tmp_path / "scores.xlsx").write_bytes(b"x")
+    np.save(tmp_path / "one.npy", np.zeros(3))
+    (tmp_path / "one.npy").rename(tmp_path / "one.npz")
+    for name, message in {
+        "none.csv": "There is no file",
+        "cut.parquet": "is not a readable PARQUET file, or it is cut off",
+        "cut.npz": "is not a readable NPZ file",
+        "empty.csv": "is empty",
+        "binary.csv": "is not a readable CSV file",
+        "scores.xlsx": "cannot read '.xlsx'; use .parquet, .csv, .npz",
+        "one.npz": "is a single array",
+        ".": "is a folder",
+    }.items():
+        with pytest.raises(OpenSetError) as caught:
+            Scores.read(tmp_path / name)
+        assert message in str(caught.value)
+        assert "\n" not in str(caught.value)
+
+
+def test_scores_where_logits_are_needed(tmp_path):
+    full_scores().write(tmp_path / "s.parquet")
+    with pytest.raises(OpenSetError, match="score 'energy' is made from logits, and the file has none"):
+        Scores.read(tmp_path / "s.parquet", score="energy")
+    with pytest.raises(OpenSetError, match="no score named 'enrgy'"):
+        Scores.read(tmp_path / "s.parquet", score="enrgy")
+
+
+def test_nothing_is_left_behind_when_writing_fails(tmp_path):
+    with pytest.raises(OpenSetError, match="use a name that ends in .parquet, .csv, .npz"):
+        full_scores().write(tmp_path / "scores.txt")
+    (tmp_path / "folder.parquet").mkdir()
+    with pytest.raises(OpenSetError, match="it is a folder; give a file name"):
+        full_scores().write(tmp_path / "folder.parquet")
+    (tmp_path / "file").write_text("x")
+    with pytest.raises(OpenSetError, match="Cannot write"):
+        full_scores().write(tmp_path / "file" / "scores.parquet")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "folder.parquet"]
+
+
+def test_meta_that_is_not_ours_does_no_harm(tmp_path):
+    table = pl.DataFrame({"label": [0, -2], "prediction": [0, 0], "unknown_score": [0.1, 0.2]})
+    table.write_parquet(tmp_path / "a.parquet", metadata={"openset": "[]"})
+    assert Scores.read(tmp_path / "a.parquet").meta == {}
+    table.write_parquet(tmp_path / "b.parquet", metadata={"openset": "{"})
+    with pytest.raises(OpenSetError, match="its 'openset' entry is not valid JSON"):
+        Scores.read(tmp_path / "b.parquet")
+    np.savez(
+        tmp_path / "c.npz",
+        labels=[0, -2],
+        predictions=[0, 0],
+        unknown_score=[0.1, 0.2],
+        openset=np.array(json.dumps({})),
+    )
+    assert len(Scores.read(tmp_path / "c.npz")) == 2

@@ -1,0 +1,101 @@
+import numpy as np
+import pytest
+
+from openset import Scores
+from openset.errors import OpenSetError
+from openset.posthoc import Outputs, energy, max_logit, msp, softmax
+
+
+def test_it_says_what_it_holds():
+    scores = Scores([0, 1, -1, -2], [0, 1, 1, 0], [0.1, 0.2, 0.3, 0.4], class_names=["cat", "dog", "cow"])
+    assert repr(scores) == "Scores(2 known, 1 negative, 1 unknown, 3 classes)"
+    assert (len(scores), scores.n_classes, scores.class_name(1)) == (4, 3, "dog")
+
+
+def test_k_is_taken_from_probabilities_then_names_then_labels():
+    labels, predictions, score = [0, -2], [1, 0], [0.1, 0.2]
+    assert Scores(labels, predictions, score).n_classes == 2
+    assert Scores(labels, predictions, score, class_names="abc").n_classes == 3
+    assert Scores(labels, predictions, score, [[0.25] * 4] * 2).n_classes == 4
+
+
+def test_scores_are_kept_in_the_callers_precision():
+    for dtype, kept in (
+        (np.float16, np.float32),
+        (np.float32, np.float32),
+        (np.float64, np.float64),
+        (int, np.float64),
+    ):
+        assert Scores([0, -2], [0, 0], np.array([1, 2], dtype=dtype)).unknown_score.dtype == kept
+
+
+def test_the_kinds_to_evaluate_against():
+    assert Scores([0, -2], [0, 0], [0.1, 0.2]).against_choices() == ["all"]
+    assert Scores([0, -1, -2], [0, 0, 0], [0.1, 0.2, 0.3]).against_choices() == ["all", "negative", "unknown"]
+    grouped = Scores([0, -2, -2], [0, 0, 0], [0.1, 0.2, 0.3], groups=["", "easy", "hard"])
+    assert grouped.against_choices() == ["all", "easy", "hard"]
+
+
+def test_from_logits_keeps_predictions_scores_and_probabilities_together():
+    logits = np.array([[3.0, 1.0, 0.0], [0.2, 0.1, 0.3], [0.0, 5.0, 1.0]])
+    for name, function in (("max_logit", max_logit), ("msp", msp), ("energy", energy)):
+        scores = Scores.from_logits([0, -2, 1], logits, score=name)
+        np.testing.assert_array_equal(scores.predictions, [0, 2, 1])
+        np.testing.assert_allclose(scores.unknown_score, function(logits))
+        np.testing.assert_allclose(scores.probabilities, softmax(logits))
+        assert scores.meta == {"score": name, "background": False}
+
+
+def test_a_background_column_takes_its_share_and_leaves():
+    logits = np.array([[2.0, 0.0, 3.0], [0.0, 1.0, -1.0]])
+    scores = Scores.from_logits([0, -1], logits, background=True)
+    full = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(scores.probabilities, full[:, :2])
+    np.testing.assert_array_equal(scores.predictions, [0, 1])
+    np.testing.assert_array_equal(scores.unknown_score, [-2.0, -1.0])
+    with_msp = Scores.from_logits([0, -1], logits, background=True, score="msp")
+    np.testing.assert_allclose(with_msp.unknown_score, 1 - full[:, :2].max(axis=1))
+
+
+def test_scores_that_learn_ask_for_what_they_learn_from():
+    rng = np.random.default_rng(0)
+    features, logits = rng.standard_normal((20, 3)), rng.standard_normal((20, 2))
+    labels = np.r_[np.zeros(10, int), np.full(10, -2)]
+    with pytest.raises(OpenSetError, match="learns from training outputs.*--fit FILE"):
+        Scores.from_logits(labels, logits, features=features, score="knn")
+    with pytest.raises(OpenSetError, match="needs features"):
+        Scores.from_logits(labels, logits, score="knn", fit=Outputs(labels=labels, features=features))
+    fit = Outputs(labels=np.array([0, 1] * 10), logits=np.eye(2)[[0, 1] * 10] * 5, features=features)
+    for name in ("knn", "mahalanobis"):
+        found = Scores.from_logits(labels, logits, features=features, score=name, fit=fit)
+        assert np.isfinite(found.unknown_score).all()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"probabilities": [[0.5, 0.6]] * 2, "class_names": ["a"]}, "2 probability columns and 1 class names"),
+        ({"probabilities": [[1.5, 0.0]] * 2}, "row 0 does not. For logits use Scores.from_logits"),
+        ({"probabilities": [[np.nan, 0.0]] * 2}, "must lie between 0 and 1"),
+        ({"probabilities": [0.5, 0.5]}, "one column per known class, got shape (2,)"),
+        ({"ids": ["a", "a"]}, "The id 'a' occurs 2 times; ids must be unique."),
+        ({"ids": ["a"]}, "differ in length"),
+        ({"groups": [["a"], ["b"]]}, "'groups' must have one dimension"),
+        ({"class_names": ["a", "a"]}, "Two known classes have the same name"),
+        ({"class_names": []}, "out of range"),
+    ],
+)
+def test_what_does_not_fit_together_is_refused(arguments, message):
+    with pytest.raises(OpenSetError) as caught:
+        Scores([0, -2], [0, 0], [0.1, 0.2], **arguments)
+    assert message in str(caught.value)
+
+
+def test_an_unknown_score_name_gets_a_suggestion():
+    with pytest.raises(OpenSetError, match="no score named 'enrgy'. Did you mean 'energy'"):
+        Scores.from_logits([0, -2], [[1.0, 0.0]] * 2, score="enrgy")
+
+
+def test_the_fingerprint_follows_the_data():
+    a, b = Scores([0, -2], [0, 0], [0.1, 0.2]), Scores([0, -2], [0, 0], [0.1, 0.3])
+    assert a.fingerprint == Scores([0, -2], [0, 0], [0.1, 0.2]).fingerprint != b.fingerprint
