@@ -15,7 +15,7 @@ def command(
     out: Annotated[Path, typer.Option("--out", help="Folder for the results.")] = Path("openset-demo"),
     seed: Annotated[int, typer.Option("--seed", help="Which digits are known, and how samples are divided.")] = 0,
 ) -> None:
-    """Try everything on embedded data: six digits known, four unknown, five splits, two classifiers, and three ways to train.
+    """Try everything on embedded data: six digits known, four unknown, five splits, classifiers and networks.
 
     Example: openset demo
     """
