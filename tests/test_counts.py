@@ -4,8 +4,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from openset import counts as module
-from openset.counts import count, rank, rank_pairs, sort
+from openset import pairs
+from openset.counts import count, rank, sort
 from openset.errors import OpenSetError
+from openset.pairs import rank_pairs
 from samples import datasets, random_dataset
 
 
@@ -42,16 +44,16 @@ def test_fast_pairs_equal_the_pairs_of_the_counts(data):
     labels, predictions, score = data
     for dtype in (np.float32, np.float64):
         array = np.array(score, dtype=dtype)
-        slow = module._pairs_of_counts(count(labels, predictions, array))
+        slow = pairs._pairs_of_counts(count(labels, predictions, array))
         assert rank_pairs(labels, predictions, array) == slow
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("decimals", [None, 1, 3])
 def test_fast_pairs_across_many_chunks(dtype, decimals):
-    data = random_dataset(3 * module._CHUNK + 17, decimals=decimals, dtype=dtype)
+    data = random_dataset(3 * module.CHUNK + 17, decimals=decimals, dtype=dtype)
     for against in ("all", "negative", "unknown"):
-        assert rank_pairs(*data, against=against) == module._pairs_of_counts(count(*data, against))
+        assert rank_pairs(*data, against=against) == pairs._pairs_of_counts(count(*data, against))
 
 
 @pytest.mark.parametrize("scale", [1e-30, 1e-10, 1.0, 1e12, 1e30])
@@ -59,7 +61,7 @@ def test_fast_pairs_at_any_magnitude(scale):
     labels, predictions, score = random_dataset(500)
     for dtype in (np.float32, np.float64):
         array = (score * scale).astype(dtype)
-        assert rank_pairs(labels, predictions, array) == module._pairs_of_counts(count(labels, predictions, array))
+        assert rank_pairs(labels, predictions, array) == pairs._pairs_of_counts(count(labels, predictions, array))
 
 
 def test_strided_scores_are_read_right():

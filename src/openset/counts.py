@@ -5,7 +5,7 @@ together. Everything the package reports is read off the counts at the distinct 
 where nothing is accepted. Counts are plain sums, so the counts of two parts of a data set add up.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
@@ -13,160 +13,26 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from openset.errors import OpenSetError, check_choice, check_share
+from openset.checks import (
+    UNKNOWN,
+    Bools,
+    Floats,
+    Ints,
+    as_ints,
+    as_scores,
+    check_finite,
+    check_labels,
+    check_lengths,
+    check_threshold,
+    open_mask,
+    require_both,
+    resolve_classes,
+)
+from openset.errors import check_share
 
-NEGATIVE = -1
-UNKNOWN = -2
-MOST_CLASSES = 10_000_000
-"""More are taken for a mistake, such as ids in place of class numbers."""
-Floats = NDArray[np.floating[Any]]
-Ints = NDArray[np.integer[Any]]
-Bools = NDArray[np.bool_]
 Ties = Literal["half", "strict", "full"]
 
-_CHUNK = 1 << 15  # samples handled at once by the packed sort: small enough for the cache
-
-
-# ---- checking what the user gave -------------------------------------------------------------------------------
-
-
-def as_ints(name: str, values: ArrayLike) -> Ints:
-    """`values` as a one-dimensional integer array; whole floats are allowed, anything else is an error."""
-    array = np.asarray(values)
-    if array.ndim != 1:
-        raise OpenSetError(f"'{name}' must have one dimension, got shape {array.shape}.")
-    if array.size == 0:
-        raise OpenSetError(f"'{name}' is empty: there are no samples to evaluate.")
-    if array.dtype.kind in "iu":
-        if array.dtype == np.uint64 and array.max() > np.iinfo(np.int64).max:
-            raise OpenSetError(f"'{name}' holds {array.max()}, which is too large for a class.")
-        return array.astype(np.int64) if array.dtype == np.uint64 else array
-    if array.dtype.kind == "f":
-        whole = np.isfinite(array) & (array == np.round(array)) & (np.abs(array) < 2**53)
-        if whole.all():
-            return array.astype(np.int64)
-        row = int(np.argmin(whole))
-        raise OpenSetError(f"'{name}' must be whole numbers, got {array[row]} in row {row}.")
-    raise OpenSetError(f"'{name}' must be whole numbers, got values of type {array.dtype}.")
-
-
-def as_scores(name: str, values: ArrayLike) -> Floats:
-    """`values` as a one-dimensional float array in the caller's own precision."""
-    array = np.asarray(values)
-    if array.ndim != 1:
-        raise OpenSetError(f"'{name}' must have one dimension, got shape {array.shape}.")
-    if array.dtype in (np.float32, np.float64):
-        return array
-    if array.dtype == np.float16:
-        return array.astype(np.float32)
-    if array.dtype.kind in "iufb":
-        return array.astype(np.float64)
-    raise OpenSetError(f"'{name}' must be numbers, got values of type {array.dtype}.")
-
-
-def check_lengths(**arrays: Sequence[Any] | NDArray[Any] | None) -> None:
-    """All arrays that are given must describe the same samples."""
-    lengths = {name: len(array) for name, array in arrays.items() if array is not None}
-    if len(set(lengths.values())) > 1:
-        found = ", ".join(f"{name} {length}" for name, length in lengths.items())
-        raise OpenSetError(f"The inputs differ in length ({found}); each sample needs one entry in every one.")
-
-
-def name_row(row: int) -> str:
-    """How an error calls a sample; readers of text files count lines instead."""
-    return f"row {row}"
-
-
-def check_labels(labels: Ints, where: Callable[[int], str] = name_row) -> None:
-    """Labels are classes from 0 up, -1 (negative) or -2 (unknown)."""
-    if labels.min() < UNKNOWN:
-        row = int(np.argmax(labels < UNKNOWN))
-        raise OpenSetError(
-            f"Label {labels[row]} in {where(row)} is not defined: "
-            "use 0, 1, 2, ... for known classes, -1 for negatives, -2 for unknowns."
-        )
-
-
-def check_finite(score: Floats, where: Callable[[int], str] = name_row) -> None:
-    """Scores that are NaN or infinite have no place in a ranking."""
-    finite = np.isfinite(score)
-    if not finite.all():
-        row = int(np.argmin(finite))
-        raise OpenSetError(
-            f"unknown_score is {score[row]} in {where(row)} ({int((~finite).sum())} such values in all): "
-            "replace or drop them, a ranking of scores needs finite numbers."
-        )
-
-
-def resolve_classes(
-    labels: Ints, predictions: Ints | None, n_classes: int | None, where: Callable[[int], str] = name_row
-) -> int:
-    """K: what the user says, else 1 + the largest label or prediction; everything must fit below it."""
-    if predictions is not None and predictions.min() < 0:
-        row = int(np.argmax(predictions < 0))
-        raise OpenSetError(
-            f"Prediction {predictions[row]} in {where(row)} is not a known class: a prediction is the best one, "
-            "0, 1, 2, ...; to reject is the unknown score's job."
-        )
-    largest = 0
-    for name, values in (("Label", labels), ("Prediction", predictions)):
-        if values is None:
-            continue
-        largest = max(largest, int(values.max()))
-        if largest >= MOST_CLASSES:
-            row = int(values.argmax())
-            raise OpenSetError(
-                f"{name} {values[row]} in {where(row)} is too large: classes are numbered 0, 1, 2, ... without gaps."
-            )
-        if n_classes is not None and largest >= n_classes:
-            row = int(np.argmax(values >= n_classes))
-            raise OpenSetError(
-                f"{name} {values[row]} in {where(row)} is out of range: "
-                f"there are {n_classes} known classes, 0 to {n_classes - 1}."
-            )
-    return largest + 1 if n_classes is None else n_classes
-
-
-def check_threshold(threshold: float) -> None:
-    """A threshold is any number, also infinite, but a number."""
-    if np.isnan(threshold):
-        raise OpenSetError("The threshold is not a number (NaN).")
-
-
-def require_both(n_known: float, n_open: float, against: str) -> None:
-    """Open-set figures need samples of both kinds."""
-    wanted = "open-set samples" if against == "all" else f"samples of '{against}'"
-    if n_open == 0:
-        raise OpenSetError(
-            f"Found {n_known:g} known samples and 0 {wanted}: open-set figures need both. "
-            "Mark open-set samples with label -1 (negative) or -2 (unknown)."
-        )
-    if n_known == 0:
-        raise OpenSetError(
-            f"Found 0 known samples and {n_open:g} {wanted}: open-set figures need both. "
-            "Known samples carry their class, 0, 1, 2, ..., as label."
-        )
-
-
-def open_mask(labels: Ints, against: str, groups: ArrayLike | None = None) -> Bools:
-    """Which samples are the open-set samples that `against` names."""
-    if against == "all":
-        return labels < 0
-    if against == "negative":
-        return labels == NEGATIVE
-    if against == "unknown":
-        return labels == UNKNOWN
-    if groups is None:
-        raise OpenSetError(
-            f"against={against!r} is not 'all', 'negative' or 'unknown', and no groups are given to look it up in."
-        )
-    names = np.asarray(groups)
-    check_lengths(labels=labels, groups=names)
-    mask = (labels < 0) & (names == against)
-    if not mask.any():
-        present = sorted({str(name) for name in np.unique(names[labels < 0])} - {""})
-        check_choice("against", "against", against, ["all", "negative", "unknown", *present])
-    return mask
+CHUNK = 1 << 15  # samples or thresholds handled at once: small enough for the cache
 
 
 # ---- the sort --------------------------------------------------------------------------------------------------
@@ -444,11 +310,11 @@ class Counts(Tally):
     def windows(self) -> Iterator[Tally]:
         """All thresholds in runs, each beginning with the last one of the run before, so that steps add up."""
         n = len(self.ranking.ends) + 1
-        if n <= _CHUNK + 1:
+        if n <= CHUNK + 1:
             yield self
             return
-        for start in range(0, n - 1, _CHUNK):
-            yield Window(self, start, min(start + _CHUNK + 1, n))
+        for start in range(0, n - 1, CHUNK):
+            yield Window(self, start, min(start + CHUNK + 1, n))
 
     def _accumulate(self, amount: Callable[[slice], NDArray[Any]]) -> NDArray[np.float64]:
         """Running total of `amount` (of a run of samples) at each threshold; exact for whole numbers below 2**53."""
@@ -456,10 +322,10 @@ class Counts(Tally):
         out = np.empty(len(ends) + 1)
         out[0] = total = 0.0
         n = len(self.ranking.score)
-        starts = np.arange(0, n, _CHUNK)
+        starts = np.arange(0, n, CHUNK)
         borders = [*np.searchsorted(ends, starts).tolist(), len(ends)]
         for start, first, last in zip(starts.tolist(), borders, borders[1:], strict=False):
-            part = amount(slice(start, start + _CHUNK))
+            part = amount(slice(start, start + CHUNK))
             running = np.cumsum(part, dtype=np.int32 if part.dtype.kind == "b" else np.float64)
             here = running if last - first == len(running) else running.take(ends[first:last] - start)
             np.add(here, total, out=out[1 + first : 1 + last])
@@ -525,8 +391,8 @@ class Counts(Tally):
     def _class_totals(self) -> NDArray[np.float64]:
         ranking = self.ranking
         totals = np.zeros(ranking.n_classes + 2)  # unknowns, negatives, then the classes
-        for start in range(0, len(ranking.label), _CHUNK):
-            part = slice(start, start + _CHUNK)
+        for start in range(0, len(ranking.label), CHUNK):
+            part = slice(start, start + CHUNK)
             weights = None if self.weights is None else self.weights[part]
             totals += np.bincount(ranking.label[part] - UNKNOWN, weights=weights, minlength=len(totals))
         return totals[2:]
@@ -631,133 +497,3 @@ def count_ranking(
     counts = Counts(ranking, zero_division=zero_division)
     require_both(counts.n_known, counts.n_open, against)
     return counts
-
-
-# ---- counting ranked pairs without an order ----------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Pairs:
-    """Pairs of a right known and an open-set sample, by which of the two has the higher unknown score."""
-
-    higher: int
-    """Open-set sample strictly higher."""
-    tied: int
-    n_known: int
-    n_open: int
-
-    def share(self, ties: Ties) -> float:
-        """Share of all (known, open-set) pairs that are right and ranked higher, ties as asked for."""
-        credit = {"strict": 0, "half": 1, "full": 2}[ties]
-        return (2 * self.higher + credit * self.tied) / (2 * self.n_known * self.n_open)
-
-
-def rank_pairs(
-    labels: ArrayLike,
-    predictions: ArrayLike | None,
-    unknown_score: ArrayLike,
-    *,
-    against: str = "all",
-    groups: ArrayLike | None = None,
-    n_classes: int | None = None,
-) -> Pairs:
-    """Count the pairs behind AUROC and OpenAUC by sorting values only, about as fast as `np.sort` of the scores.
-
-    Each score becomes an integer whose lowest bit says whether the sample is an open-set sample (0) or a right known
-    (1); samples that do not take part move to the top. After the sort an open-set sample's place is the number of
-    right knowns and open-set samples strictly below it, or tied open-set ones: no row numbers are needed.
-    """
-    label = as_ints("labels", labels)
-    prediction = None if predictions is None else as_ints("predictions", predictions)
-    score = as_scores("unknown_score", unknown_score)
-    check_lengths(labels=label, predictions=prediction, unknown_score=score)
-    chosen = None if against == "all" else open_mask(label, against, groups)
-    packed = _pack(label, prediction, score, chosen, n_classes)
-    if packed is None:  # bad input, which `count` explains, or scores beyond 2**64, which it can handle
-        return _pairs_of_counts(count(label, prediction, score, against, groups, n_classes))
-    keys, n_known, n_open = packed
-    require_both(n_known, n_open, against)
-    keys.sort()
-    n_before = len(keys) * (len(keys) - 1) // 2 - n_open * (n_open - 1) // 2
-    places = np.arange(_CHUNK, dtype=np.int32)
-    tied = 0
-    for start in range(0, len(keys), _CHUNK):
-        part = keys[start : start + _CHUNK + 1]  # one more, to see ties across the border
-        known = (part[:_CHUNK] & 1).astype(np.int32, copy=False)
-        n_before -= int((known * places[: len(known)]).sum(dtype=np.int32)) + start * int(known.sum(dtype=np.int32))
-        border = (part[1:] ^ part[:-1]) == 1  # sorted, so this is an open-set sample before a right known, tied
-        if border.any():
-            tied += _tied_pairs(keys, start + np.flatnonzero(border))
-    return Pairs(n_before, tied, n_known, n_open)
-
-
-def _tied_pairs(keys: NDArray[Any], borders: NDArray[np.intp]) -> int:
-    """Tied pairs around each border, the place of an open-set sample that stands before a tied right known."""
-    longer = keys[borders - 1] == keys[borders]  # more than one of either kind: rare, so looked up only then
-    longer |= keys.take(borders + 2, mode="clip") == keys[borders + 1]
-    value = keys[borders[longer]]
-    n_open = borders[longer] + 1 - np.searchsorted(keys, value, side="left")
-    n_right = np.searchsorted(keys, value + 1, side="right") - borders[longer] - 1
-    return len(borders) - len(value) + int(np.dot(n_open, n_right))
-
-
-def _pack(
-    label: Ints, prediction: Ints | None, score: Floats, chosen: Bools | None, n_classes: int | None
-) -> tuple[NDArray[Any], int, int] | None:
-    """Sortable keys with the kind of sample in the lowest bit, and the numbers of knowns and open-set samples.
-
-    None if a label, prediction or score is not valid, or if a score's magnitude lies outside 2**-64 .. 2**64
-    (float64: 2**-512 .. 2**512): inside, magnitude, sign and kind fit into one word.
-    """
-    word = np.int32 if score.dtype == np.float32 else np.int64
-    mantissa, octaves = (23, 64) if word is np.int32 else (52, 512)
-    bias = octaves * 2 - 1
-    smallest = (bias - octaves) << mantissa  # bits of 2**-octaves
-    span = (2 * octaves) << mantissa
-    keys: NDArray[Any] = np.empty(len(score), dtype=word)
-    bits_of: NDArray[Any] = score.view(word) if score.flags.c_contiguous else np.ascontiguousarray(score).view(word)
-    n_known = n_open = 0
-    for start in range(0, len(score), _CHUNK):
-        stop = start + _CHUNK
-        part, bits, key = label[start:stop], bits_of[start:stop], keys[start:stop]
-        known = part >= 0
-        if part.min() < UNKNOWN or (n_classes is not None and part.max() >= n_classes):
-            return None
-        if prediction is None:
-            right = known
-        else:
-            guess = prediction[start:stop]
-            if guess.min() < 0 or (n_classes is not None and guess.max() >= n_classes):
-                return None
-            right = guess == part
-        np.bitwise_and(bits, np.iinfo(word).max, out=key)  # the magnitude
-        key -= smallest - 1
-        if key.max() > span - 2:  # twice that, and one more, must stay below the mark of what is out of play
-            return None
-        if key.min() < 1:
-            if np.count_nonzero(key < 1) != np.count_nonzero(score[start:stop] == 0):
-                return None
-            np.maximum(key, 0, out=key)  # zero stays zero
-        key *= 2 - 4 * (bits < 0).view(np.int8)  # twice the signed magnitude
-        key += right
-        out_of_play = known ^ right  # wrong knowns
-        n_here = int(np.count_nonzero(known))
-        n_known += n_here
-        if chosen is None:
-            n_open += len(key) - n_here
-        else:
-            n_open += int(np.count_nonzero(chosen[start:stop]))
-            out_of_play |= ~(known | chosen[start:stop])
-        # Move them to the top, as a masked store would, but faster: the smallest word minus one wraps to the largest.
-        np.maximum(key, np.subtract(np.iinfo(word).min, out_of_play, dtype=word), out=key)
-    return keys, n_known, n_open
-
-
-def _pairs_of_counts(counts: Counts) -> Pairs:
-    steps = np.diff(counts.open)
-    return Pairs(
-        higher=int(dot(steps, counts.right[:-1])),
-        tied=int(dot(steps, np.diff(counts.right))),
-        n_known=int(counts.n_known),
-        n_open=int(counts.n_open),
-    )

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from openset import counts
+from openset import checks
 from openset.errors import OpenSetError
 from openset.files import existing, read_npz, read_table, replacing, write_npz
 from openset.posthoc import SCORES, Outputs
@@ -25,7 +25,7 @@ from openset.scores import Scores
 if TYPE_CHECKING:
     import polars as pl
 
-_WORDS = {"negative": counts.NEGATIVE, "unknown": counts.UNKNOWN}
+_WORDS = {"negative": checks.NEGATIVE, "unknown": checks.UNKNOWN}
 _MISSING = ("", "nan", "na", "n/a", "null", "none")
 _SUFFIXES = (".parquet", ".csv", ".npz")
 _NUMBER = re.compile(r"[-+]?\.?\d+(\.\d*)?([eE][-+]?\d+)?$")
@@ -91,8 +91,8 @@ def read_outputs(path: str | Path, *, background: bool = False) -> Outputs:
         content = _read(file)
     except OpenSetError as error:
         raise _named(file, error) from error
-    labels = None if content.labels is None else counts.as_ints("labels", content.labels)
-    counts.check_lengths(labels=labels, logits=content.logits, features=content.features)
+    labels = None if content.labels is None else checks.as_ints("labels", content.labels)
+    checks.check_lengths(labels=labels, logits=content.logits, features=content.features)
     return Outputs(labels, content.logits, content.features, background=background, name=str(file))
 
 
@@ -215,11 +215,11 @@ def _from_table(table: "pl.DataFrame", about_text: str, where: Any) -> _Content:
     prediction_numbers = _numbers(columns["prediction"], "prediction", named, where, open_words=False)
     score = _floats(table, "unknown_score", where)
     if label_numbers is not None:
-        counts.check_labels(label_numbers, where)
+        checks.check_labels(label_numbers, where)
         if prediction_numbers is not None:
-            counts.resolve_classes(label_numbers, prediction_numbers, None if named is None else len(named), where)
+            checks.resolve_classes(label_numbers, prediction_numbers, None if named is None else len(named), where)
     if score is not None:
-        counts.check_finite(score, where)
+        checks.check_finite(score, where)
     optional = {name: _optional_text(table, name) for name in ("id", "group", "open_class")}
     return _Content(
         labels=label_numbers,
@@ -314,8 +314,8 @@ def _numbers(
             raise OpenSetError(_bad_word(word, column, where(row)))
         meaning[word] = number
     numbers = [meaning[word] for word in texts]
-    if max(numbers) >= counts.MOST_CLASSES or min(numbers) < -counts.MOST_CLASSES:
-        row = int(np.argmax([abs(number) >= counts.MOST_CLASSES for number in numbers]))
+    if max(numbers) >= checks.MOST_CLASSES or min(numbers) < -checks.MOST_CLASSES:
+        row = int(np.argmax([abs(number) >= checks.MOST_CLASSES for number in numbers]))
         raise OpenSetError(f"{column} is '{texts[row]}' in {where(row)}, which is too large for the number of a class.")
     return np.array(numbers, dtype=np.int64)
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from openset import counts
+from openset import checks, counts
 from openset.errors import OpenSetError
 from openset.files import fingerprint
 from openset.posthoc import SCORES, Outputs, softmax
@@ -61,9 +61,9 @@ class Scores:
         meta: Mapping[str, Any] | None = None,
     ) -> None:
         fields: dict[str, Any] = {
-            "labels": counts.as_ints("labels", labels),
-            "predictions": counts.as_ints("predictions", predictions),
-            "unknown_score": counts.as_scores("unknown_score", unknown_score),
+            "labels": checks.as_ints("labels", labels),
+            "predictions": checks.as_ints("predictions", predictions),
+            "unknown_score": checks.as_scores("unknown_score", unknown_score),
             "probabilities": None if probabilities is None else _as_probabilities(probabilities),
             "class_names": None if class_names is None else tuple(str(name) for name in class_names),
             "ids": _as_text("ids", ids),
@@ -73,9 +73,9 @@ class Scores:
         }
         for name, value in fields.items():
             object.__setattr__(self, name, value)
-        counts.check_lengths(**{name: value for name, value in fields.items() if name not in ("class_names", "meta")})
-        counts.check_labels(self.labels)
-        counts.check_finite(self.unknown_score)
+        checks.check_lengths(**{name: value for name, value in fields.items() if name not in ("class_names", "meta")})
+        checks.check_labels(self.labels)
+        checks.check_finite(self.unknown_score)
         self._check_classes()
         reserved = set() if self.groups is None else {"all", "negative", "unknown"} & set(self.groups[self.labels < 0])
         if reserved:
@@ -94,7 +94,7 @@ class Scores:
             raise OpenSetError(f"There are {columns} probability columns and {named} class names; they must agree.")
         if self.class_names is not None and len(set(self.class_names)) < len(self.class_names):
             raise OpenSetError("Two known classes have the same name.")
-        found = counts.resolve_classes(self.labels, self.predictions, named if columns is None else columns)
+        found = checks.resolve_classes(self.labels, self.predictions, named if columns is None else columns)
         object.__setattr__(self, "n_classes", found)
 
     def __len__(self) -> int:
@@ -167,7 +167,7 @@ class Scores:
         array([0, 1])
         """
         outputs = Outputs(
-            labels=counts.as_ints("labels", labels),
+            labels=checks.as_ints("labels", labels),
             logits=np.asarray(logits),
             features=None if features is None else np.asarray(features),
             background=background,

@@ -7,7 +7,7 @@ from pathlib import Path, PurePosixPath
 import numpy as np
 from numpy.typing import NDArray
 
-from openset.counts import NEGATIVE, UNKNOWN
+from openset.checks import NEGATIVE, UNKNOWN
 from openset.data.arrays import NotSmallError, stored
 from openset.data.checks import without_bad
 from openset.data.dataset import Dataset, skipped_note

@@ -7,21 +7,18 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from openset.counts import (
+from openset.checks import (
     NEGATIVE,
-    Counts,
-    Tally,
-    Window,
     as_ints,
     as_scores,
     check_finite,
     check_labels,
     check_lengths,
     check_threshold,
-    count,
     open_mask,
     resolve_classes,
 )
+from openset.counts import Counts, Tally, Window, count
 from openset.curves import Average, macro_f_of, micro_f_of, normalized_accuracy_of, youden_of
 from openset.errors import OpenSetError, check_choice, check_share
 from openset.metrics._card import metric

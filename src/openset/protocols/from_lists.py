@@ -6,7 +6,7 @@ from pathlib import Path, PurePosixPath
 
 import numpy as np
 
-from openset.counts import NEGATIVE, UNKNOWN
+from openset.checks import NEGATIVE, UNKNOWN
 from openset.data import CATALOG, Dataset, data_root
 from openset.data.folders import unwrap
 from openset.data.lists import OPEN_NAMES, open_list

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from openset.counts import NEGATIVE, UNKNOWN
+from openset.checks import NEGATIVE, UNKNOWN
 from openset.data import Dataset
 from openset.errors import OpenSetError
 

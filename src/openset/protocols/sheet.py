@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from openset.counts import NEGATIVE, UNKNOWN
+from openset.checks import NEGATIVE, UNKNOWN
 from openset.data.images import fitted
 from openset.errors import OpenSetError
 from openset.files import replacing

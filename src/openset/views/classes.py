@@ -6,7 +6,7 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import NDArray
 
-from openset.counts import Ints
+from openset.checks import Ints
 from openset.scores import Scores
 from openset.views.details import details_at
 

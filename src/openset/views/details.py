@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from openset.counts import NEGATIVE, Ints, open_mask
+from openset.checks import NEGATIVE, Ints, open_mask
 from openset.scores import Scores
 
 MATRIX_CLASSES = 50
