@@ -52,6 +52,15 @@ def roi_align_slowly(features, rois, scale, height, width, *_):
     return torch.stack(out) if out else features.new_zeros(0, features.shape[1], height, width)
 
 
+@pytest.fixture(autouse=True, scope="module")
+def one_thread():
+    """Small networks on a busy machine: threads would mostly wait for one another."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
 SLOW_OPERATORS = {
     "nms(Tensor dets, Tensor scores, float iou_threshold) -> Tensor": nms_slowly,
     "qnms(Tensor dets, Tensor scores, float iou_threshold) -> Tensor": nms_slowly,

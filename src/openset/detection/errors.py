@@ -67,7 +67,9 @@ class Overview:
     wild_object_class: Ints
 
 
-def diagnose(data: OpenSetData, matches: Matches, similar: Bools, *, pairs: Overlaps, reference_n: int) -> Overview:
+def diagnose(
+    data: OpenSetData, matches: Matches, similar: Bools, *, pairs: Overlaps, wild_pairs: Overlaps, reference_n: int
+) -> Overview:
     """Kinds and objects of all detections on the known images and on the first `reference_n` wild images."""
     known, found = data.known, data.known_found
     near = pairs.iou >= NEAR
@@ -89,7 +91,6 @@ def diagnose(data: OpenSetData, matches: Matches, similar: Bools, *, pairs: Over
     column = np.where(unknown_iou > iou, unknown_column, column)
     column[matches.correct] = found.category[matches.correct]
 
-    wild_pairs = overlaps(data.wild, data.wild_found)
     wild_kind = np.full(len(data.wild_found), KINDS.index("mixed unknown"))
     _mark(wild_kind, wild_pairs.detection[wild_pairs.iou >= NEAR], "unknown unknown")
     wild_kind[data.wild_found.image >= reference_n] = _LEFT_OUT

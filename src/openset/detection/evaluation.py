@@ -157,8 +157,9 @@ def evaluate_data(
     matches = match(data.known, data.known_found, rule=rule, iou=iou, pairs=pairs)
     ranked = rank(data.known, data.known_found, matches)
     levels = wilderness_levels(data.known.n_images, data.wild.n_images, ratios)
-    columns = np.concatenate([[0], levels.n_wild])
-    table = precision_table(ranked, data.wild_found, columns)
+    table = None
+    if "official" in variants:
+        table = precision_table(ranked, data.wild_found, np.concatenate([[0], levels.n_wild]))
     points = [at_recall(ranked, recall) for recall in wanted]
     rows = []
     for point in points:
@@ -168,7 +169,9 @@ def evaluate_data(
             rows.append(summarise(point, name, levels, counts[:, :-1], everything, data.wild.n_images, table, names))
     if bootstrap:
         rows = _with_intervals(rows, data, ranked, levels, wanted, variants, bootstrap, seed)
-    overview = diagnose(data, matches, similar_classes(names, similar), pairs=pairs, reference_n=levels.reference_n)
+    wild_pairs = overlaps(data.wild, data.wild_found)
+    alike = similar_classes(names, similar)
+    overview = diagnose(data, matches, alike, pairs=pairs, wild_pairs=wild_pairs, reference_n=levels.reference_n)
     ratio = levels.reference_ratio
     at_first = points[0 if 0.3 not in wanted else wanted.index(0.3)]
     background = None
@@ -179,7 +182,7 @@ def evaluate_data(
         wilderness=tuple(rows),
         errors=tuple(count_errors(data, overview, point.thresholds, point.recall, ratio) for point in points),
         confusion=confusion(data, overview, at_first.thresholds, at_first.recall, ratio),
-        owod=owod(data, matches),
+        owod=owod(data, matches, wild_pairs=wild_pairs),
         background=background,
         n_known=data.known.n_images,
         n_wild=data.wild.n_images,

@@ -18,7 +18,7 @@ from openset.detection.coco import Bools, Detections, Floats, GroundTruth, Ints
 from openset.errors import check_choice, check_share
 
 RULES = ("voc", "coco", "agnostic")
-_PAIRS_AT_ONCE = 1 << 20  # bounds the memory for images with many objects and many detections
+_PAIRS_AT_ONCE = 1 << 17  # bounds the memory, and fits the cache
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from openset.detection.coco import Bools, Detections, GroundTruth
-from openset.detection.matching import Matches, overlaps
+from openset.detection.coco import Bools, GroundTruth
+from openset.detection.matching import Matches, Overlaps, overlaps
 from openset.detection.sets import OpenSetData
 
 
@@ -28,14 +28,14 @@ class Owod:
     """Annotated unknowns."""
 
 
-def owod(data: OpenSetData, matches: Matches, *, recall: float = 0.8) -> Owod:
-    """OWOD's WI, A-OSE and U-Recall (IoU above .5 throughout)."""
-    on_unknown = np.concatenate(
-        [
-            _touches(data.unknown_on_known, data.known_found),
-            _touches(data.wild, data.wild_found),
-        ]
-    )
+def owod(data: OpenSetData, matches: Matches, *, recall: float = 0.8, wild_pairs: Overlaps | None = None) -> Owod:
+    """OWOD's WI, A-OSE and U-Recall (IoU above .5 throughout).
+
+    `wild_pairs` is what `overlaps(data.wild, data.wild_found)` gave, if it is there already.
+    """
+    wild_pairs = overlaps(data.wild, data.wild_found) if wild_pairs is None else wild_pairs
+    known_pairs = overlaps(data.unknown_on_known, data.known_found)
+    on_unknown = np.concatenate([_touches(data.unknown_on_known, known_pairs), _touches(data.wild, wild_pairs)])
     category = np.concatenate([data.known_found.category, data.wild_found.category])
     score = np.concatenate([data.known_found.score, data.wild_found.score])
     n_wild = len(data.wild_found)
@@ -50,24 +50,24 @@ def owod(data: OpenSetData, matches: Matches, *, recall: float = 0.8) -> Owod:
         place = int(np.argmin(np.abs(np.cumsum(correct[rows]) / n_objects - recall)))
         n_open += int(on_unknown[rows[: place + 1]].sum())
         n_all += int(counts[rows[: place + 1]].sum())
-    found, n_unknown = 0, 0
+    n_found = n_unknown = 0
     for truth, refused in ((data.unknown_on_known, data.refused_known), (data.wild, data.refused_wild)):
-        objects = np.flatnonzero(truth.counted)
-        n_unknown += len(objects)
         pairs = overlaps(truth, refused)
-        found += len(np.intersect1d(pairs.object[pairs.iou > 0.5], objects))
+        found = np.zeros(len(truth.image), dtype=bool)
+        found[pairs.object[pairs.iou > 0.5]] = True
+        n_found += int((found & truth.counted).sum())
+        n_unknown += int(truth.counted.sum())
     return Owod(
         wi=n_open / n_all if n_all else None,
         recall=recall,
         a_ose=int(on_unknown.sum()),
-        u_recall=found / n_unknown if data.has_unknown_class and n_unknown else None,
+        u_recall=n_found / n_unknown if data.has_unknown_class and n_unknown else None,
         n_unknown=n_unknown,
     )
 
 
-def _touches(truth: GroundTruth, found: Detections) -> Bools:
+def _touches(truth: GroundTruth, pairs: Overlaps) -> Bools:
     """Detections with an IoU above .5 to some object that is not a crowd."""
-    pairs = overlaps(truth, found)
-    hit = np.zeros(len(found), dtype=bool)
+    hit = np.zeros(pairs.n_detections, dtype=bool)
     hit[pairs.detection[(pairs.iou > 0.5) & ~truth.crowd[pairs.object]]] = True
     return hit

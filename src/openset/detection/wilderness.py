@@ -55,7 +55,7 @@ def summarise(
     open_counts: Ints,
     n_open_all: int,
     n_wild: int,
-    table: PrecisionTable,
+    table: PrecisionTable | None,
     names: Sequence[str],
 ) -> Wilderness:
     """One row of the result from counts per class and level."""
@@ -87,10 +87,16 @@ def summarise(
     )
 
 
-def wilderness_impact(point: OperatingPoint, variant: str, open_counts: Ints, table: PrecisionTable) -> Floats:
-    """WI at each level; `table` has the known images alone in its first column, then one column per level."""
+def wilderness_impact(
+    point: OperatingPoint, variant: str, open_counts: Ints, table: PrecisionTable | None = None
+) -> Floats:
+    """WI at each level.
+
+    `official` needs the interpolated precision: known images alone in the first column, then one column per level.
+    """
     reached = point.reached
     if variant == "official":
+        assert table is not None
         precision = table.at(point.recall)[reached].mean(axis=0)
         return precision[0] / precision[1 : 1 + open_counts.shape[1]] - 1
     if variant == "macro":
