@@ -598,3 +598,28 @@ def test_object_versus_background_by_hand():
     assert row.histogram[6] + row.histogram[5] == 1
     assert sum(row.histogram) == 2
     assert evaluate_open_set(*pencil_case(), recalls=[0.5], bootstrap=0).background is None
+
+
+def test_silence_on_every_wild_image_is_pointed_out(tmp_path):
+    import json
+
+    from openset.detection import evaluate_open_set
+
+    known = {
+        "images": [{"id": 1}, {"id": 2}],
+        "categories": [{"id": 1, "name": "car"}],
+        "annotations": [{"id": i, "image_id": i, "category_id": 1, "bbox": [0, 0, 10, 10]} for i in (1, 2)],
+    }
+    wild = {
+        "images": [{"id": 1}, {"id": 2}],
+        "categories": [{"id": 7, "name": "cow"}],
+        "annotations": [{"id": i, "image_id": i, "category_id": 7, "bbox": [0, 0, 10, 10]} for i in (1, 2)],
+    }
+    claims = [{"image_id": i, "category_id": 1, "bbox": [0, 0, 10, 10], "score": 0.9} for i in (1, 2)]
+    for name, content in {"kg": known, "wg": wild, "kd": claims, "wd": [], "wd2": claims[:1]}.items():
+        (tmp_path / f"{name}.json").write_text(json.dumps(content))
+    paths = {name: tmp_path / f"{name}.json" for name in ("kg", "wg", "kd", "wd", "wd2")}
+    silent = evaluate_open_set(paths["kg"], paths["kd"], paths["wg"], paths["wd"], bootstrap=0)
+    assert any("not one detection on the wild images" in note for note in silent.notes)
+    heard = evaluate_open_set(paths["kg"], paths["kd"], paths["wg"], paths["wd2"], bootstrap=0)
+    assert not any("not one detection" in note for note in heard.notes)

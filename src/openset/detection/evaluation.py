@@ -187,7 +187,7 @@ def evaluate_data(
         n_known=data.known.n_images,
         n_wild=data.wild.n_images,
         n_detections=(len(data.known_found), len(data.wild_found)),
-        notes=(*data.notes, *([levels.note] if levels.note else [])),
+        notes=(*data.notes, *([levels.note] if levels.note else []), *_no_claims(data)),
         meta={"rule": rule, "iou": iou, "bootstrap": bootstrap, "seed": seed, **_origin(data)},
     )
 
@@ -253,3 +253,10 @@ def _mean_average_precision(
         per_class={names[c]: float(precision["all_point"][c, 0]) for c in np.flatnonzero(has_objects)},
         without_objects=tuple(names[c] for c in np.flatnonzero(~has_objects)),
     )
+
+
+def _no_claims(data: OpenSetData) -> tuple[str, ...]:
+    """A detector that is silent on every wild image is more often a missing file than a miracle."""
+    if len(data.wild_found):
+        return ()
+    return ("there is not one detection on the wild images: is their results file complete",)
