@@ -81,14 +81,26 @@ def test_evaluate_is_a_release_gate(files, capsys):
     assert "Missed: fp_per_1000 is 750" in out
 
 
-def test_evaluate_writes_figures(files, capsys):
+def test_evaluate_writes_figures_and_a_page(files, capsys):
     pytest.importorskip("matplotlib")
-    code, out, _ = run(
-        capsys, "detect", "evaluate", *inputs(files), "--recall", 0.5, "--bootstrap", 0, "--figures", files / "f"
-    )
+    words = ["detect", "evaluate", *inputs(files), "--recall", 0.5, "--bootstrap", 0]
+    code, out, _ = run(capsys, *words, "--figures", files / "f", "--report", files / "r.html")
     assert code == 0
-    assert (files / "f" / "wilderness.png").exists()
-    assert "wilderness.png" in out
+    for name in ("wilderness", "confusion", "errors_recall_0.5"):
+        assert (files / "f" / f"{name}.png").exists()
+        assert (files / "f" / f"{name}.pdf").exists()
+    assert "6 figures are in" in out
+    page = (files / "r.html").read_text()
+    assert page.startswith("<!doctype html>")
+    assert "Wilderness" in page
+
+
+def test_a_page_with_pictures_needs_the_pictures(files, capsys):
+    words = ["detect", "evaluate", *inputs(files), "--recall", 0.5, "--bootstrap", 0, "--report", files / "r.html"]
+    code, _, err = run(capsys, *words, "--images", files / "none")
+    assert code == 2
+    assert "There is no folder" in err
+    assert not (files / "r.html").exists()
 
 
 @pytest.mark.parametrize(
