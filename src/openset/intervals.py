@@ -235,12 +235,12 @@ def bootstrap(
     seed: int = 0,
     **params: Any,
 ) -> Interval:
-    """Percentile interval of any metric from resamples stratified by known, negative and unknown.
+    """Percentile interval of any metric from resamples in which each known class and open-set group keeps its size.
 
     >>> scores = Scores([0, 1, 0, -2, -2, -2], [0, 1, 1, 0, 0, 1], [0.1, 0.2, 0.6, 0.5, 0.7, 0.9])
     >>> interval = bootstrap(scores, "ccr_at_fpr", fpr=0.1)
-    >>> round(interval.value, 3), interval.low, interval.high
-    (0.667, 0.0, 1.0)
+    >>> round(interval.value, 3), round(interval.low, 3), interval.high
+    (0.667, 0.333, 1.0)
     """
     check_share("bootstrap", "level", level, one=False)
     if n_resamples < 2:
