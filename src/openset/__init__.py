@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from openset.errors import OpenSetError as OpenSetError
+    from openset.estimator import OpenSetClassifier as OpenSetClassifier
     from openset.evaluation import evaluate as evaluate
     from openset.intervals import bootstrap as bootstrap
     from openset.intervals import compare as compare
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOME = {
+    "OpenSetClassifier": "openset.estimator",
     "OpenSetError": "openset.errors",
     "Scores": "openset.scores",
     "Threshold": "openset.operating",
