@@ -216,3 +216,9 @@ def test_meta_that_is_not_ours_does_no_harm(tmp_path):
         openset=np.array(json.dumps({})),
     )
     assert len(Scores.read(tmp_path / "c.npz")) == 2
+
+
+@pytest.mark.parametrize("kind", ["parquet", "csv"])
+def test_brackets_in_a_file_name_are_no_pattern(tmp_path, kind):
+    full_scores().write(tmp_path / f"a[1].{kind}")
+    assert len(Scores.read(tmp_path / f"a[1].{kind}")) == 4
