@@ -1,11 +1,15 @@
 """Speed and memory of the metrics, beside a plain sort and other libraries, all in one run.
 
-    python benchmarks/metrics.py [--largest 10000000]
+    python benchmarks/metrics.py [--largest 10000000] [--fresh-memory]
 
+The benchmark keeps memory that it has once got, so that every repetition uses the same pages. With --fresh-memory large
+arrays get new pages each time, which on a virtual machine can take longer than the work that is measured.
 Peers are used where they import: pip install osr-metrics; pip install --no-deps pytorch-ood
 """
 
 import argparse
+import os
+import platform
 import subprocess
 import sys
 import time
@@ -203,10 +207,22 @@ def small_table():
     return table
 
 
+def keep_memory():
+    """Start anew, once, with an allocator that gives nothing back; glibc reads this setting at the start only."""
+    setting = "glibc.malloc.mmap_max=0:glibc.malloc.trim_threshold=68719476736"
+    if platform.libc_ver()[0] == "glibc" and os.environ.get("GLIBC_TUNABLES") != setting:
+        environment = {**os.environ, "GLIBC_TUNABLES": setting}
+        sys.exit(subprocess.run([sys.executable, *sys.argv], env=environment, check=False).returncode)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--largest", type=int, default=10**7)
-    largest = parser.parse_args().largest
+    parser.add_argument("--fresh-memory", action="store_true")
+    arguments = parser.parse_args()
+    largest = arguments.largest
+    if not arguments.fresh_memory:
+        keep_memory()
     console = Console(width=110)
     sizes = [n for n in (10**4, 10**5, 10**6, 10**7) if n <= largest]
     for n in sizes:

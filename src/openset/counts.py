@@ -180,13 +180,16 @@ def dot(first: NDArray[Any], second: NDArray[Any]) -> float:
 def divide(
     top: NDArray[Any], bottom: NDArray[Any], zero_division: float, out: NDArray[np.float64] | None = None
 ) -> NDArray[np.float64]:
-    """Quotient of counts, with an explicit value for 0/0; `bottom` rises from zero or falls to it."""
+    """Quotient of counts, with an explicit value for 0/0; `bottom` rises from zero or falls to it.
+
+    `out` may be one of the two.
+    """
+    first = np.searchsorted(bottom, 0, side="right") if bottom[0] == 0 else 0
+    last = np.searchsorted(bottom[::-1], 0, side="right") if bottom[-1] == 0 else 0
     with np.errstate(divide="ignore", invalid="ignore"):
         quotient = np.divide(top, bottom, out=out)
-    if bottom[0] == 0:
-        quotient[: np.searchsorted(bottom, 0, side="right")] = zero_division
-    if bottom[-1] == 0:
-        quotient[len(bottom) - np.searchsorted(bottom[::-1], 0, side="right") :] = zero_division
+    quotient[:first] = zero_division
+    quotient[len(quotient) - last :] = zero_division
     return quotient
 
 

@@ -130,7 +130,8 @@ def precision_recall_of(counts: Tally, positive: Positive) -> PrecisionRecallCur
         precision, recall = divide(counts.known, counts.accepted, 1.0), counts.acceptance
     else:
         recall = counts.n_open - counts.open
-        precision = divide(recall, counts.n_samples - counts.accepted, 1.0)
+        called = counts.n_samples - counts.accepted
+        precision = divide(recall, called, 1.0, out=called)
         recall /= counts.n_open
     return PrecisionRecallCurve(counts.thresholds, precision, recall, positive)
 
@@ -204,9 +205,11 @@ def normalized_accuracy_of(counts: Tally, *, weight: float = 0.5, aus: Literal["
 
 def unknown_recall_of(counts: Tally) -> UnknownRecallCurve:
     """Fig. 1 of counts already made."""
+    caught = counts.fpr
+    np.subtract(1, caught, out=caught)
     return UnknownRecallCurve(
         thresholds=counts.thresholds,
-        unknown_recall=1 - counts.fpr,
+        unknown_recall=caught,
         f_macro=along(counts, macro_f_of),
         f_micro=along(counts, micro_f_of),
         youden_macro=along(counts, lambda part: youden_of(part, "macro")),

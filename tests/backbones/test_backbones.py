@@ -60,6 +60,27 @@ def test_every_backbone_embeds_and_can_be_cut_at_every_stage(name, side):
         torch.testing.assert_close(backbone(backbone(values, stop=stage), start=stage), whole)
 
 
+def test_fastnet_whitens_2x2_patches_of_the_images_it_sees():
+    backbone = build_backbone("fastnet", (3, 12, 12), 4)
+    images = torch.rand(200, 3, 12, 12, generator=torch.Generator().manual_seed(0)).cumsum(dim=3)
+    backbone.see(images)
+    values = nn.functional.conv2d(images, backbone.whiten.filters[:12]).transpose(0, 1).flatten(1)
+    torch.testing.assert_close(values @ values.T / values.shape[1], torch.eye(12), atol=0.02, rtol=0)
+    torch.testing.assert_close(backbone.whiten.filters[12:], -backbone.whiten.filters[:12])
+
+
+def test_fastnet_hands_channels_on_at_the_start_and_multiplies_embeddings_by_its_scale():
+    torch.manual_seed(0)
+    backbone = build_backbone("fastnet", (1, 12, 12), 4, width=8, scale=0.25).eval()
+    values = torch.rand(2, 8, 5, 5)
+    convolution = backbone.stages[1][0]
+    torch.testing.assert_close(convolution(values), values)
+    torch.manual_seed(0)
+    plain = build_backbone("fastnet", (1, 12, 12), 4, width=8, scale=1.0).eval()
+    images = torch.rand(3, 1, 12, 12)
+    torch.testing.assert_close(backbone(images), plain(images) / 4)
+
+
 def test_a_stage_that_is_not_there():
     backbone = build_backbone("fastnet", (1, 8, 8), 4)
     with pytest.raises(OpenSetError, match="has 4 stages; 'mix_at' must be below that, got 4"):

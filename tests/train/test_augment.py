@@ -1,7 +1,7 @@
 import pytest
 import torch
 
-from openset.train.augment import augment, cutout, middle, random_crop
+from openset.train.augment import augment, cutout, middle, random_crop, views
 from openset.train.config import Augment, Schedule
 from openset.train.optimize import rate_factor
 from openset.train.randaugment import OPERATIONS, randaugment
@@ -42,6 +42,26 @@ def test_a_crop_is_a_window_of_the_image():
     for one, whole in zip(cut[:, 0], source[:, 0], strict=True):
         windows = [whole[top : top + 4, left : left + 4] for top in range(3) for left in range(3)]
         assert any(torch.equal(one, window) for window in windows)
+
+
+def test_padding_by_reflection_shows_no_black_border():
+    white = torch.ones(50, 1, 8, 8)
+    assert augment(white, Augment(crop_padding=3), 0).min() == 0
+    assert augment(white, Augment(crop_padding=3, padding="reflect"), 0).min() == 1
+
+
+@pytest.mark.parametrize("n", [1, 2, 6])
+def test_views_are_shifts_and_mirror_images_with_weights_that_add_up(n):
+    source = torch.zeros(1, 1, 7, 7)
+    source[0, 0, 3, 2] = 1
+    seen = [(weight, torch.nonzero(view[0, 0]).tolist()) for weight, view in views(source, n)]
+    assert sum(weight for weight, _ in seen) == 1
+    places = [[[3, 2]], [[3, 4]], [[4, 3]], [[4, 3]], [[2, 1]], [[2, 5]]]
+    assert [place for _, place in seen] == places[:n]
+
+
+def test_vectors_have_one_view():
+    assert [weight for weight, _ in views(torch.rand(3, 4), 6)] == [1.0]
 
 
 def test_flips_mirror_about_half():

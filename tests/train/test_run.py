@@ -388,7 +388,19 @@ def test_averaged_weights_are_smoother(digits):
     last, mean = done.network.state_dict(), done.averaged.state_dict()
     assert done.used is done.averaged
     assert not torch.equal(last["method.head.weight"], mean["method.head.weight"])
-    assert torch.equal(last["backbone.stages.0.1.running_mean"], mean["backbone.stages.0.1.running_mean"])
+    statistics = [name for name in last if name.endswith("running_mean")]
+    assert statistics
+    assert not any(torch.equal(last[name], mean[name]) for name in statistics)
+    assert torch.equal(last["backbone.stages.0.filters"], mean["backbone.stages.0.filters"])
+
+
+def test_a_new_network_has_seen_training_images(digits):
+    config = small_config()
+    feed = Feed(digits.train, config.data, np.flatnonzero(digits.train.labels >= 0))
+    whiten = make_network(config, feed, 6).backbone.whiten
+    values = torch.nn.functional.conv2d(feed.load(np.arange(len(feed)))[0], whiten.filters[:4])
+    spread = values.square().mean(dim=(0, 2, 3))
+    assert spread.max() / spread.min() < 1.2
 
 
 def test_the_learning_rate_follows_the_schedule(digits):

@@ -21,6 +21,9 @@ class Backbone(nn.Module):
     def __init__(self, shape: tuple[int, ...], n_outputs: int, **options: Any) -> None:
         super().__init__()
 
+    def see(self, inputs: Tensor) -> None:
+        """Look at some training inputs, shifted and scaled, once before training."""
+
     def forward(self, values: Tensor, start: int = 0, stop: int | None = None) -> Tensor:
         """Embeddings of inputs; or only the stages `start` up to `stop`."""
         if stop is not None and stop >= len(self.stages):

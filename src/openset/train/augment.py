@@ -1,5 +1,7 @@
 """Changes of training images, on the whole batch at once: RandAugment, crop, mirror, cutout."""
 
+from collections.abc import Iterator
+
 import torch
 from torch import Tensor
 from torch.nn import functional as F  # noqa: N812
@@ -17,7 +19,8 @@ def augment(images: Tensor, config: Augment, seed: int) -> Tensor:
         n_operations, magnitude = config.randaugment
         images = randaugment(images, n_operations, magnitude, generator)
     if config.crop_padding:
-        images = random_crop(F.pad(images, (config.crop_padding,) * 4), images.shape[2:], generator)
+        mode = "reflect" if config.padding == "reflect" else "constant"
+        images = random_crop(F.pad(images, (config.crop_padding,) * 4, mode=mode), images.shape[2:], generator)
     if config.crop:
         images = random_crop(images, (config.crop, config.crop), generator)
     if config.flip:
@@ -34,6 +37,25 @@ def middle(images: Tensor, config: Augment) -> Tensor:
         return images
     top, left = (images.shape[2] - config.crop) // 2, (images.shape[3] - config.crop) // 2
     return images[:, :, top : top + config.crop, left : left + config.crop]
+
+
+def views(images: Tensor, n: int) -> Iterator[tuple[float, Tensor]]:
+    """The images as they are seen when not training, with weights that add up to 1.
+
+    2: each image and its mirror image. 6: also both shifted by a pixel along either diagonal.
+    """
+    if images.ndim != 4 or n == 1:
+        yield 1.0, images
+        return
+    height, width = images.shape[2:]
+    seen = [images]
+    if n == 6:
+        wide = F.pad(images, (1,) * 4, mode="reflect")
+        seen += [wide[:, :, :height, :width], wide[:, :, 2:, 2:]]
+    for place, one in enumerate(seen):
+        weight = 0.5 if n == 2 else 0.25 if place == 0 else 0.125
+        yield weight, one
+        yield weight, one.flip(3)
 
 
 def random_crop(images: Tensor, size: tuple[int, ...] | torch.Size, generator: torch.Generator) -> Tensor:

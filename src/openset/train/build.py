@@ -10,6 +10,7 @@ from lightning_fabric.strategies.ddp import DDPStrategy
 from openset.backbones import build_backbone
 from openset.errors import OpenSetError
 from openset.methods import METHODS
+from openset.train.augment import middle
 from openset.train.config import Config
 from openset.train.feed import Feed
 from openset.train.network import Network
@@ -17,6 +18,8 @@ from openset.train.randomness import INIT, derive
 
 if TYPE_CHECKING:
     from torch import Tensor
+
+_SEEN = 1000  # samples that a backbone looks at before training
 
 
 def make_fabric(config: Config) -> Fabric:
@@ -42,7 +45,10 @@ def make_network(config: Config, feed: Feed, n_classes: int) -> Network:
     if len(shape) == 3 and config.augment.crop:
         shape = (shape[0], config.augment.crop, config.augment.crop)
     shift, scale = normalisation(config, feed, shape)
-    return make_bare_network(config, shape, n_classes, shift, scale)
+    network = make_bare_network(config, shape, n_classes, shift, scale)
+    seen, _ = feed.load(np.linspace(0, len(feed) - 1, min(len(feed), _SEEN)).astype(np.int64))
+    network.backbone.see((middle(seen, config.augment) - network.shift) / network.scale)
+    return network
 
 
 def make_bare_network(

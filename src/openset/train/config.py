@@ -53,12 +53,16 @@ class Augment:
     """[number of operations, magnitude of 30]."""
     crop_padding: int = 0
     """Pad by so many pixels and cut back at a random place."""
+    padding: Literal["black", "reflect"] = "black"
+    """What images are padded with."""
     crop: int = 0
     """Cut to this size at a random place; the middle when not training."""
     flip: bool = False
     """Mirror left and right, half of the time."""
     cutout: int = 0
     """Side of a square that is blanked at a random place."""
+    test_views: Literal[1, 2, 6] = 1
+    """Views of an image whose outputs are averaged when not training: 2 with its mirror image, 6 also shifted."""
 
 
 @dataclass(frozen=True)
@@ -76,7 +80,7 @@ class Optimizer:
 class Schedule:
     """How the learning rate changes."""
 
-    name: Literal["cosine", "step", "constant"] = "cosine"
+    name: Literal["cosine", "linear", "step", "constant"] = "cosine"
     restarts: int = 0
     """Cosine: how often it starts again, at equal distances."""
     warmup_epochs: float = 0.0

@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch import Tensor
 
 from openset.posthoc import Outputs, softmax
 from openset.scores import Scores
-from openset.train.augment import middle
+from openset.train.augment import middle, views
 from openset.train.config import Augment
 from openset.train.feed import Feed, in_order
 from openset.train.network import Network
@@ -21,22 +22,31 @@ if TYPE_CHECKING:
 _BATCH = 256
 
 
-@torch.no_grad()
 def run_network(network: Network, feed: Feed, augment: Augment) -> Outputs:
     """Logits and features of all samples, in full precision: rounded logits would tie."""
     network.eval()
-    device = next(network.parameters()).device
     logits, features = [], []
     for inputs, _ in feed.batches(in_order(len(feed), _BATCH)):
-        embedding, said = network(middle(inputs, augment).to(device))
-        logits.append(said.float().cpu())
-        features.append(embedding.float().cpu())
+        embedding, said = look(network, inputs, augment)
+        logits.append(said)
+        features.append(embedding)
     return Outputs(
         labels=feed.labels,
         logits=torch.cat(logits).numpy(),
         features=torch.cat(features).numpy(),
         background=network.method.background,
     )
+
+
+@torch.no_grad()
+def look(network: Network, images: Tensor, augment: Augment) -> tuple[Tensor, Tensor]:
+    """Embeddings and logits of a batch, averaged over the views that the recipe asks for."""
+    device = next(network.parameters()).device
+    embedding, logits = torch.zeros(1, device=device), torch.zeros(1, device=device)
+    for weight, view in views(middle(images, augment).to(device), augment.test_views):
+        one, said = network(view)
+        embedding, logits = embedding + weight * one.float(), logits + weight * said.float()
+    return embedding.cpu(), logits.cpu()
 
 
 def scores_of(

@@ -188,13 +188,16 @@ def validate(run: Run) -> dict[str, float]:
 
 
 def _average(averaged: Network, network: Network, decay: float, step: int) -> None:
-    """Moving average of parameters; statistics are copied. Early on the average is shorter, so that it can follow."""
+    """Moving average of parameters and statistics. Early on the average is shorter, so that it can follow."""
     decay = min(decay, (1 + step) / (10 + step))
     with torch.no_grad():
         for mean, value in zip(averaged.parameters(), network.parameters(), strict=True):
             mean.lerp_(value, 1 - decay)
         for kept, current in zip(averaged.buffers(), network.buffers(), strict=True):
-            kept.copy_(current)
+            if kept.is_floating_point():
+                kept.lerp_(current, 1 - decay)
+            else:
+                kept.copy_(current)
 
 
 def _anybody(fabric: Fabric, flag: bool) -> bool:

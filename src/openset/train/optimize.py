@@ -44,12 +44,16 @@ def rate_factor(schedule: Schedule, epochs: int, progress: float) -> float:
     >>> half = Schedule("cosine", restarts=1)
     >>> [round(rate_factor(half, 4, progress), 2) for progress in (0, 1, 2, 3)]
     [1.0, 0.5, 1.0, 0.5]
+    >>> [round(rate_factor(Schedule("linear", warmup_epochs=1), 5, progress), 2) for progress in (0.5, 1, 2, 4)]
+    [0.5, 1.0, 0.75, 0.25]
     """
     warm = min(1.0, progress / schedule.warmup_epochs) if schedule.warmup_epochs > 0 else 1.0
     warm = max(warm, 1e-3)
     if schedule.name == "cosine":
         cycle = epochs / (schedule.restarts + 1)
         return warm * 0.5 * (1 + math.cos(math.pi * (progress % cycle) / cycle))
+    if schedule.name == "linear":
+        return min(warm, (epochs - progress) / max(epochs - schedule.warmup_epochs, 1e-9))
     if schedule.name == "step":
         return warm * schedule.factor ** sum(progress >= milestone for milestone in schedule.milestones)
     return warm

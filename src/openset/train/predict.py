@@ -14,9 +14,9 @@ from openset.files import read_json
 from openset.operating import Threshold
 from openset.posthoc import Outputs, softmax
 from openset.train import checkpoint
-from openset.train.augment import middle
 from openset.train.build import make_bare_network
 from openset.train.config import Config, read_config
+from openset.train.infer import look
 from openset.train.network import Network
 
 _BATCH = 64
@@ -69,10 +69,9 @@ class TrainedRun:
         checkpoint.load_weights(network, tensors, weights)
         return cls(config, network.eval(), names, shape, Threshold.read(threshold or out / "threshold.json"))
 
-    @torch.no_grad()
     def outputs(self, inputs: torch.Tensor) -> Outputs:
         """Logits and features of inputs in [0, 1], (n, C, H, W), or of vectors."""
-        embedding, logits = self.network(middle(inputs, self.config.augment))
+        embedding, logits = look(self.network, inputs, self.config.augment)
         return Outputs(None, logits.numpy(), embedding.numpy(), self.network.method.background)
 
     def predict(self, images: Sequence[tuple[str, Any]]) -> list[Prediction]:
