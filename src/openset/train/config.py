@@ -69,8 +69,10 @@ class Augment:
 class Optimizer:
     """How weights move."""
 
-    name: Literal["sgd", "adam", "adamw"] = "sgd"
+    name: Literal["sgd", "adam", "adamw", "muon"] = "sgd"
     lr: float = 0.05
+    rest_lr: float = 1.0
+    """Muon: learning rate of everything that is no filter of a convolution."""
     momentum: float = 0.9
     weight_decay: float = 5e-4
     nesterov: bool = False
@@ -153,8 +155,9 @@ class Config:
         ):
             if value < least:
                 raise OpenSetError(f"'{name}' must be {least} or more, got {value:g}.")
-        if self.optimizer.lr <= 0:
-            raise OpenSetError(f"'optimizer.lr' must be above 0, got {self.optimizer.lr:g}.")
+        for name, rate in (("lr", self.optimizer.lr), ("rest_lr", self.optimizer.rest_lr)):
+            if rate <= 0:
+                raise OpenSetError(f"'optimizer.{name}' must be above 0, got {rate:g}.")
         if self.augment.randaugment and len(self.augment.randaugment) != 2:
             raise OpenSetError("'augment.randaugment' must be [number of operations, magnitude], such as [1, 8].")
         if self.data.channels not in (0, 1, 3):

@@ -7,6 +7,7 @@ import torch
 from torch import nn
 
 from openset.train.config import Config, Optimizer, Schedule
+from openset.train.muon import Muon
 from openset.train.network import Network
 
 
@@ -19,7 +20,7 @@ def make_optimizers(network: Network, config: Config) -> dict[str, torch.optim.O
         made[role] = own or make_optimizer(config.optimizer, parameters)
         if own is None:
             for group in made[role].param_groups:
-                group["full_lr"] = config.optimizer.lr  # only these follow the recipe's schedule
+                group["full_lr"] = group["lr"]  # only these follow the recipe's schedule
     return made
 
 
@@ -35,6 +36,8 @@ def make_optimizer(config: Optimizer, parameters: list[nn.Parameter]) -> torch.o
     common: dict[str, Any] = {"lr": config.lr, "weight_decay": config.weight_decay}
     if config.name == "sgd":
         return torch.optim.SGD(parameters, momentum=config.momentum, nesterov=config.nesterov, **common)
+    if config.name == "muon":
+        return Muon(parameters, momentum=config.momentum, rest_lr=config.rest_lr, **common)
     return (torch.optim.Adam if config.name == "adam" else torch.optim.AdamW)(parameters, **common)
 
 
