@@ -34,6 +34,7 @@ def command(
 
     Example: openset bench --protocols digits --methods softmax,maxlogit,openauc --splits 0-4 --seeds 0-2
     """
+    from openset.cli._numbers import names, numbers
     from openset.cli._training import training_bar
     from openset.errors import OpenSetError
     from openset.files import write_json, write_text
@@ -43,10 +44,10 @@ def command(
 
     check_outputs(report, folder=figures)
     cells = bench.make_grid(
-        _names(protocols),
-        list(METHODS) if methods == "all" else _names(methods),
-        _numbers(splits, "--splits"),
-        _numbers(seeds, "--seeds"),
+        names(protocols),
+        list(METHODS) if methods == "all" else names(methods),
+        numbers(splits, "--splits"),
+        numbers(seeds, "--seeds"),
         out,
         recipe=recipe,
         overrides=settings or (),
@@ -125,22 +126,3 @@ def _show_runs(
     from openset import plots
 
     return plots.save(plots.bench(rows), figures / "bench")
-
-
-def _names(text: str) -> list[str]:
-    return [name.strip() for name in text.split(",") if name.strip()]
-
-
-def _numbers(text: str, option: str) -> list[int]:
-    """`0-2,5` as 0, 1, 2, 5."""
-    from openset.errors import OpenSetError
-
-    found: list[int] = []
-    for piece in _names(text):
-        first, _, last = piece.partition("-")
-        if not first.isdigit() or (last and not last.isdigit()):
-            raise OpenSetError(f"{option}: '{piece}' is neither a number nor a range such as 0-4.")
-        found += range(int(first), int(last or first) + 1)
-    if not found:
-        raise OpenSetError(f"{option}: give at least one number.")
-    return found

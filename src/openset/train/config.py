@@ -186,13 +186,18 @@ def _listed(value: Any) -> Any:
     return [_listed(one) for one in value] if isinstance(value, list | tuple) else value
 
 
-def read_config(recipe: str | Path | None = None, overrides: Sequence[str] = (), **given: Any) -> Config:
-    """A config from a recipe file (or its name), changed by `given` fields and by overrides as `optimizer.lr=0.01`.
+def read_config(
+    recipe: str | Path | Mapping[str, Any] | None = None, overrides: Sequence[str] = (), **given: Any
+) -> Config:
+    """A config from a recipe file (its name, or its content), changed by `given` fields and by overrides.
 
     >>> read_config(overrides=["optimizer.lr=0.01", "method.weight=0.2"]).method
     Named(name='openauc', options={'weight': 0.2})
     """
-    content = {} if recipe is None else _read_recipe(find_recipe(recipe))
+    if recipe is None or isinstance(recipe, Mapping):
+        content, source = dict(recipe or {}), ""
+    else:
+        content, source = _read_recipe(find_recipe(recipe)), str(recipe)
     for key, value in given.items():
         if value is not None:
             _set(content, key.split("."), value, key)
@@ -205,7 +210,7 @@ def read_config(recipe: str | Path | None = None, overrides: Sequence[str] = (),
         config = build(Config, content)
         return _check_options(config)
     except OpenSetError as error:
-        raise OpenSetError(f"{recipe}: {error}" if recipe else str(error)) from error
+        raise OpenSetError(f"{source}: {error}" if source else str(error)) from error
 
 
 def find_recipe(recipe: str | Path) -> Path:

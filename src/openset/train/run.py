@@ -13,7 +13,7 @@ import numpy as np
 from openset import operating
 from openset.errors import OpenSetError
 from openset.evaluation import evaluate, provenance
-from openset.files import read_json, write_json, write_npz
+from openset.files import read_json, read_npz, write_json, write_npz
 from openset.methods import METHODS
 from openset.protocols import Protocol, load
 from openset.score_files import read_outputs
@@ -23,6 +23,7 @@ from openset.train.config import Config, read_config
 from openset.train.feed import Feed
 from openset.train.infer import as_arrays, run_network, scores_of
 from openset.train.loop import Watch, fit
+from openset.train.predict import TrainedRun
 from openset.train.state import differences
 
 if TYPE_CHECKING:
@@ -167,14 +168,42 @@ def rescore(config: Config, source: Path, out: Path) -> dict[str, Any]:
     protocol = load(config.protocol, split=config.split, data_root=config.data_root)
     method = METHODS[config.method.name](1, len(protocol.class_names), **config.method.options)
     outputs = {name: read_outputs(source / f"outputs_{name}.npz", background=method.background) for name in _PARTS}
+    _copy_weights(source, out)
+    extra = {**{name: stored[name] for name in _KEPT}, "trained_in": source.name}
+    return write_results(config, protocol, method, outputs, out, extra)
+
+
+def reapply(config: Config, source: Path, out: Path) -> dict[str, Any]:
+    """Results of the finished run `source` on another protocol with the same training data: only the test part differs.
+
+    The folder must have been settled by `begin`. Training and validation samples are compared, not trusted to agree.
+    """
+    stored = dict(read_json(source / "summary.json"))
+    trained = TrainedRun.read(source)
+    protocol = load(config.protocol, split=config.split, data_root=config.data_root)
+    if stored["method"] != config.method.name or tuple(stored["class_names"]) != protocol.class_names:
+        raise OpenSetError(f"{source} was trained for other classes or another method than {config.protocol} needs.")
+    outputs = {}
+    for name in ("train", "val"):
+        arrays, part = read_npz(source / f"outputs_{name}.npz"), protocol.parts[name]
+        if not (np.array_equal(arrays["ids"], part.ids) and np.array_equal(arrays["labels"], part.labels)):
+            raise OpenSetError(f"{source} was trained on other samples than {config.protocol} has for '{name}'.")
+        outputs[name] = read_outputs(source / f"outputs_{name}.npz", background=trained.network.method.background)
+    outputs["test"] = run_network(trained.network, Feed(protocol.test, config.data), config.augment)
+    _copy_weights(source, out)
+    extra = {**{name: stored[name] for name in _KEPT}, "trained_in": source.name}
+    return write_results(config, protocol, trained.network.method, outputs, out, extra)
+
+
+_KEPT = ("weights", "epochs", "best_epoch", "seconds", "n_parameters", "input_shape", "devices", "device")
+
+
+def _copy_weights(source: Path, out: Path) -> None:
     (out / WEIGHTS).mkdir(parents=True, exist_ok=True)
     for file in (source / WEIGHTS).glob("*.safetensors"):
         if file.name != "state.safetensors":
             shutil.copyfile(file, out / WEIGHTS / file.name)
     shutil.copyfile(source / "log.csv", out / "log.csv")
-    kept = ("weights", "epochs", "best_epoch", "seconds", "n_parameters", "input_shape", "devices", "device")
-    extra = {**{name: stored[name] for name in kept}, "trained_in": source.name}
-    return write_results(config, protocol, method, outputs, out, extra)
 
 
 def _versions() -> dict[str, str]:

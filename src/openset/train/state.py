@@ -117,10 +117,14 @@ def restore(run: Run, file: Path) -> None:
     run.state = State.from_plain(about["state"])
 
 
+INDIFFERENT = ("data_root", "data.workers", "train.save_minutes", "train.threshold")
+"""Fields of a config that the weights do not depend on."""
+
+
 def differences(then: dict[str, Any], now: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, Any, Any]]:
     """Fields that matter to the result and differ."""
     for name in dict.fromkeys([*then, *now]):
-        if f"{prefix}{name}" in ("data_root", "data.workers", "train.save_minutes", "train.threshold"):
+        if f"{prefix}{name}" in INDIFFERENT:
             continue
         one, two = then.get(name), now.get(name)
         if isinstance(one, dict) and isinstance(two, dict):

@@ -1,0 +1,184 @@
+"""`openset reproduce`: tables and figures of the papers, ours beside the published ones."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from openset.cli._console import JsonOption, console, table
+from openset.cli._outputs import check_outputs
+from openset.cli.train import DataRootOption, SetOption
+
+if TYPE_CHECKING:
+    from openset.reproduction.findings import Report
+
+
+def command(
+    name: Annotated[str, typer.Argument(help="What to reproduce; 'list' shows every name and what it needs.")] = "list",
+    scale: Annotated[
+        str,
+        typer.Option(
+            "--scale", help="smoke: minutes, needs nothing; cpu: real data, fast recipes; paper: as published."
+        ),
+    ] = "smoke",
+    protocols: Annotated[str, typer.Option("--protocols", "-p", help="Only these, separated by commas.")] = "",
+    methods: Annotated[str, typer.Option("--methods", "-m", help="Only these, separated by commas.")] = "",
+    splits: Annotated[str, typer.Option("--splits", help="Only these: 0-1 or 0,2.")] = "",
+    seeds: Annotated[str, typer.Option("--seeds", help="Seeds: 0 or 0-2.")] = "0",
+    settings: SetOption = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="Run folders and reports.  [default: runs/reproduce/SCALE]")
+    ] = None,
+    results: Annotated[
+        Path | None,
+        typer.Option("--results", help="One small file per finished cell.  [default: results; smoke: OUT/results]"),
+    ] = None,
+    show: Annotated[bool, typer.Option("--show", help="Run nothing: tables from the results that are there.")] = False,
+    keep_changed: Annotated[
+        bool, typer.Option("--keep-changed", help="Use results of recipes that have changed since.")
+    ] = False,
+    known_gt: Annotated[Path | None, typer.Option(help="Detection: ground truth of the known images.")] = None,
+    wild_gt: Annotated[Path | None, typer.Option(help="Detection: ground truth of the wild images.")] = None,
+    known_dt: Annotated[
+        list[str] | None, typer.Option(help="Detection: results on known images, NAME=FILE; once per detector.")
+    ] = None,
+    wild_dt: Annotated[
+        list[str] | None, typer.Option(help="Detection: results on wild images, NAME=FILE; once per detector.")
+    ] = None,
+    dt: Annotated[
+        list[str] | None, typer.Option(help="Detection: results on both kinds of image, NAME=FILE; once per detector.")
+    ] = None,
+    data_root: DataRootOption = None,
+    json: JsonOption = None,
+) -> None:
+    """Make a table or figure of the papers again, and put ours beside the published one.
+
+    What is finished is not run again, so an interrupted study goes on where it stopped.
+
+    Example: openset reproduce openauc/table2 --scale cpu --protocols cifar10 --methods openauc --splits 0
+    """
+    from openset.cli._numbers import names, numbers
+    from openset.cli._training import training_bar
+    from openset.errors import OpenSetError, check_choice
+    from openset.files import write_json
+    from openset.reproduction import SCALES, Options, reproduce, writing
+    from openset.reproduction.catalog import find
+    from openset.train.interrupt import Interrupted
+
+    check_outputs(json)
+    if name == "list":
+        _list(json)
+        return
+    entry = find(name)
+    check_choice("reproduce", "--scale", scale, SCALES)
+    if scale not in entry.needs:
+        raise OpenSetError(f"{name} has no scale '{scale}': choose from {', '.join(entry.needs)}.")
+    screen = console()
+    if not show:
+        screen.print(
+            f"[bold]{name}[/bold]: {entry.title}\nNeeds at scale {scale}: {entry.needs[scale]}.", highlight=False
+        )
+    place = out or Path("runs/reproduce") / scale
+    options = Options(
+        scale=scale,
+        out=place,
+        results=results or (place / "results" if scale == "smoke" else Path("results")),
+        protocols=names(protocols),
+        methods=names(methods),
+        splits=numbers(splits, "--splits") if splits else (),
+        seeds=numbers(seeds, "--seeds"),
+        overrides=settings or (),
+        data_root=None if data_root is None else str(data_root),
+        show=show,
+        keep_changed=keep_changed,
+        detectors=_detectors(known_gt, wild_gt, known_dt or [], wild_dt or [], dt or []),
+        tell=lambda text: screen.print(text, style="dim", highlight=False, markup=False, soft_wrap=True),
+        watch=training_bar,
+    )
+    try:
+        report = reproduce(name, options)
+    except (Interrupted, KeyboardInterrupt):
+        typer.echo("Stopped; all is saved. Run the same command again to go on.", err=True)
+        raise typer.Exit(130) from None
+    if show:
+        typer.echo(writing.markdown(report), nl=False)
+    else:
+        _show(report)
+        files = writing.write(report, place / name)
+        screen.print(f"Written: {', '.join(map(str, [*files, *report.figures]))}", soft_wrap=True, highlight=False)
+    if json is not None:
+        write_json(json, writing.as_json(report))
+    if report.failures:
+        typer.echo(f"{len(report.failures)} cells failed; the report names them.", err=True)
+        raise typer.Exit(1)
+
+
+def _list(json: Path | None) -> None:
+    from openset.files import write_json
+    from openset.reproduction import ENTRIES
+
+    made = table("name", "what it is", *(f"needs: {scale}" for scale in ("smoke", "cpu", "paper")))
+    for column in made.columns[1:]:
+        column.justify = "left"
+    content: list[dict[str, Any]] = []
+    for entry in ENTRIES.values():
+        needs = {scale: str(entry.needs[scale]) if scale in entry.needs else "-" for scale in ("smoke", "cpu", "paper")}
+        made.add_row(entry.name, entry.title, *needs.values())
+        content.append({"name": entry.name, "title": entry.title, "needs": needs})
+    console().print(made)
+    if json is not None:
+        write_json(json, content)
+
+
+def _show(report: "Report") -> None:
+    from openset.reproduction.writing import cells, columns, figures_of
+
+    screen = console()
+    for one in report.tables:
+        made = table(*columns(one), title=one.title)
+        for place, title in enumerate(columns(one)):
+            words = len(one.lines[0].labels) if one.lines else 0
+            made.columns[place].justify = "left" if place < words or title == "remark" else "right"
+        for line in one.lines:
+            made.add_row(*cells(one, line))
+        screen.print(made)
+    for claim in report.claims:
+        colour = {True: "green", False: "red", None: "yellow"}[claim.holds]
+        screen.print(f"[{colour}]{claim.verdict}[/{colour}]: ", end="")
+        screen.print(f'"{claim.text}" ({claim.source}): {figures_of(claim)}', markup=False, highlight=False)
+    for note in report.notes:
+        screen.print(f"Note: {note}", style="dim", highlight=False, markup=False, soft_wrap=True)
+
+
+def _detectors(
+    known_gt: Path | None, wild_gt: Path | None, known_dt: list[str], wild_dt: list[str], both: list[str]
+) -> dict[str, Any]:
+    from openset.errors import OpenSetError
+    from openset.reproduction.options import Detector
+
+    if not (known_gt or wild_gt or known_dt or wild_dt or both):
+        return {}
+    if known_gt is None or wild_gt is None:
+        raise OpenSetError("Detection needs --known-gt and --wild-gt, and results: --known-dt and --wild-dt, or --dt.")
+    known, wild, one = _named(known_dt, "--known-dt"), _named(wild_dt, "--wild-dt"), _named(both, "--dt")
+    if set(known) != set(wild) or set(known) & set(one) or not (known or one):
+        raise OpenSetError("Give every detector either --dt, or --known-dt and --wild-dt under the same name.")
+    return {
+        **{name: Detector(known_gt, wild_gt, file, wild[name]) for name, file in known.items()},
+        **{name: Detector(known_gt, wild_gt, file) for name, file in one.items()},
+    }
+
+
+def _named(words: list[str], option: str) -> dict[str, Path]:
+    """`yolo=results.json`, or just a file, which then gives the name."""
+    from openset.errors import OpenSetError
+
+    found: dict[str, Path] = {}
+    for word in words:
+        name, sign, file = word.partition("=")
+        path = Path(file if sign else word)
+        name = name if sign else path.name.partition(".")[0]
+        if name in found:
+            raise OpenSetError(f"{option}: there are two detectors named '{name}'; write NAME=FILE.")
+        found[name] = path
+    return found

@@ -1,0 +1,187 @@
+"""OpenAUC, Table 2: OpenAUC of each method on each data set, over five splits."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from openset.errors import OpenSetError, did_you_mean
+from openset.intervals import over_splits
+from openset.reproduction import claims_openauc
+from openset.reproduction.cells import Finished, seeds_found
+from openset.reproduction.findings import Line, Report, Table, Value
+from openset.reproduction.options import Options
+from openset.reproduction.published import published
+from openset.reproduction.study import Job, Outcome, grid, make_job, read_study, run_study
+
+NAME = "openauc/table2"
+SPLITS = (0, 1, 2, 3, 4)
+PROTOCOLS = {
+    "smoke": ("digits",),
+    "cpu": ("mnist", "cifar10", "cifar+10", "cifar+50"),
+    "paper": ("mnist", "svhn", "cifar10", "cifar+10", "cifar+50", "tinyimagenet"),
+}
+METHODS = {
+    "smoke": ("softmax", "maxlogit", "acc_auc", "openauc"),
+    "cpu": ("softmax", "maxlogit", "acc_auc", "openauc"),
+    "paper": ("softmax", "gcpl", "rpl", "arpl", "arpl_cs", "maxlogit", "acc_auc", "openauc"),
+}
+STAND_IN = {"digits": "mnist"}
+"""Other data, whose published figures are shown beside ours, but not subtracted."""
+_PAIRS = (("openauc", "maxlogit"), ("openauc", "acc_auc"), ("maxlogit", "softmax"))
+_NOTES = {
+    "smoke": "The digits of scikit-learn stand in for MNIST: published figures are of other data and not comparable.",
+    "cpu": "Trained by the fast recipes, not for 600 epochs. Softmax here is the training of CE+ scored by the "
+    "largest probability; the published row is a shorter training.",
+    "paper": "Trained by the published recipes.",
+}
+
+_PAIRED = (
+    "Differences are paired over splits and seeds (Student-t). The published splits contain repetitions: CIFAR10 0 and "
+    "1 have the same known classes, and so have CIFAR+N 1 and 2."
+)
+
+
+def reproduce(options: Options) -> Report:
+    """Run the cells that are missing, or only read, and put ours beside the published figures."""
+    chosen = _chosen(options)
+    trouble = [] if options.show else run_study(_jobs(chosen), chosen).failures
+    seeds = sorted({*(() if options.show else options.seeds), *seeds_found(options.results, NAME, options.scale)})
+    whole = replace(chosen, splits=SPLITS, seeds=seeds or options.seeds, show=True)
+    outcome = read_study(_jobs(whole), whole)
+    failures = tuple(f"{key.title}: {reason}" for key, reason in trouble)
+    return _report(whole, outcome, failures)
+
+
+def _chosen(options: Options) -> Options:
+    protocols = _some(options.protocols, PROTOCOLS[options.scale], "protocol", options.scale)
+    methods = _some(options.methods, METHODS[options.scale], "method", options.scale)
+    splits = options.splits or SPLITS
+    wrong = next((split for split in splits if split not in SPLITS), None)
+    if wrong is not None:
+        raise OpenSetError(f"There is no split {wrong}: the published splits are 0 to 4.")
+    return replace(options, protocols=protocols, methods=methods, splits=splits)
+
+
+def _some(asked: Sequence[str], have: Sequence[str], kind: str, scale: str) -> Sequence[str]:
+    for name in asked:
+        if name not in have:
+            raise OpenSetError(f"{NAME} has no {kind} '{name}' at scale {scale}. {did_you_mean(name, have)}")
+    return [name for name in have if name in asked] if asked else have
+
+
+def _jobs(options: Options) -> list[Job]:
+    return grid(
+        options,
+        options.protocols,
+        options.methods,
+        lambda protocol, method, split, seed: make_job(NAME, options, protocol, method, split, seed),
+    )
+
+
+def published_value(protocol: str, method: str) -> Value | None:
+    """The figure of Table 2, as a share."""
+    table = published("openauc")["table2"]
+    if protocol not in table["protocols"] or method not in table["rows"]:
+        return None
+    mean, sd = table["rows"][method][table["protocols"].index(protocol)]
+    return Value(mean / 100, sd / 100)
+
+
+def _report(options: Options, outcome: Outcome, failures: Sequence[str]) -> Report:
+    n_cells = len(options.splits) * len(options.seeds)
+    lines, means = [], {}
+    for protocol in options.protocols:
+        for method in options.methods:
+            mine = _of(outcome, protocol, method)
+            lines.append(_line(protocol, method, mine, n_cells, len(options.seeds)))
+            if len(mine) == n_cells:
+                means.setdefault(protocol, {})[method] = spread(mine, "open_auc").value
+    return Report(
+        name=NAME,
+        title="OpenAUC on the benchmark data sets",
+        scale=options.scale,
+        tables=[
+            Table("OpenAUC in percent, mean ± standard deviation over splits and seeds", lines),
+            Table(
+                "Differences between methods trained alike, percent, 95 % interval",
+                _gaps(options, outcome),
+                signed=True,
+            ),
+        ],
+        claims=[claims_openauc.best_everywhere(means), claims_openauc.acc_auc_inferior(means)],
+        notes=[
+            _NOTES[options.scale],
+            _PAIRED,
+            *outcome.notes(kept=options.keep_changed),
+        ],
+        failures=failures,
+    )
+
+
+def _of(outcome: Outcome, protocol: str, method: str) -> list[Finished]:
+    return [one for key, one in outcome.finished.items() if (key.protocol, key.method) == (protocol, method)]
+
+
+def spread(cells: Sequence[Finished], metric: str) -> Value:
+    """Mean and standard deviation of a figure over cells."""
+    values = [one.value(metric).value for one in cells]
+    return Value(sum(values) / len(values), over_splits(values).sd if len(values) > 1 else None)
+
+
+def _line(protocol: str, method: str, mine: Sequence[Finished], n_cells: int, n_seeds: int) -> Line:
+    title = published("openauc")["table2"]["titles"][method]
+    stands_for = STAND_IN.get(protocol)
+    told = published_value(stands_for or protocol, method)
+    figures = {
+        name: spread(mine, metric) if mine else None
+        for name, metric in (("accuracy", "closed_set_accuracy"), ("AUROC", "auroc"), ("OpenAUC", "open_auc"))
+    }
+    word = "splits" if n_seeds == 1 else "cells"
+    labels = {"protocol": protocol, "method": method, "row": title, "cells": f"{len(mine)} of {n_cells} {word}"}
+    also = {"accuracy": figures["accuracy"], "AUROC": figures["AUROC"]}
+    return Line(
+        labels,
+        figures["OpenAUC"],
+        told,
+        also,
+        remark=f"published: {stands_for}, other data" if stands_for else "",
+        compare=stands_for is None and len(mine) == n_cells,
+    )
+
+
+def _gaps(options: Options, outcome: Outcome) -> list[Line]:
+    """Paired differences, cell by cell, with an interval."""
+    lines = []
+    n_cells = len(options.splits) * len(options.seeds)
+    for protocol in options.protocols:
+        for first, second in _PAIRS:
+            if not {first, second} <= set(options.methods):
+                continue
+            found = _paired(_of(outcome, protocol, first), _of(outcome, protocol, second))
+            told = [published_value(protocol, method) for method in (first, second)]
+            gap = None if told[0] is None or told[1] is None else Value(told[0].value - told[1].value)
+            labels = {
+                "protocol": protocol,
+                "difference of": f"{first} - {second}",
+                "cells": f"{len(found)} of {n_cells}",
+            }
+            lines.append(Line(labels, paired_gap(found), gap, compare=len(found) == n_cells))
+    return lines
+
+
+def _paired(first: Iterable[Finished], second: Iterable[Finished]) -> list[float]:
+    other: Mapping[tuple[int, int], Finished] = {(one.key.split, one.key.seed): one for one in second}
+    return [
+        one.value("open_auc").value - other[one.key.split, one.key.seed].value("open_auc").value
+        for one in first
+        if (one.key.split, one.key.seed) in other
+    ]
+
+
+def paired_gap(found: Sequence[float]) -> Value | None:
+    """Mean of paired differences; with an interval from two on."""
+    if not found:
+        return None
+    if len(found) == 1:
+        return Value(found[0])
+    interval = over_splits(found)
+    return Value(interval.value, low=interval.low, high=interval.high)
