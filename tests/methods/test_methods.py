@@ -227,3 +227,14 @@ def test_objectosphere_scores_by_length_times_probability():
 def test_unknown_name():
     with pytest.raises(OpenSetError, match=r"no method named 'open_auc'. Did you mean 'openauc'\?"):
         METHODS["open_auc"]
+
+
+def test_openauc_can_reject_by_another_score_than_it_ranks():
+    outputs = Outputs(None, np.array([[3.0, 0.0], [8.0, 7.0]]), None)
+    ranked = METHODS["openauc"](4, 2).unknown_score(outputs)
+    other = METHODS["openauc"](4, 2, reject_by="msp")
+    assert ranked[0] > ranked[1]
+    assert other.unknown_score(outputs)[0] < other.unknown_score(outputs)[1]
+    assert other.criterion.score == "max_logit"
+    with pytest.raises(OpenSetError, match="reject_by"):
+        METHODS["openauc"](4, 2, reject_by="energy")

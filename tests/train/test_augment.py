@@ -50,14 +50,15 @@ def test_padding_by_reflection_shows_no_black_border():
     assert augment(white, Augment(crop_padding=3, padding="reflect"), 0).min() == 1
 
 
-@pytest.mark.parametrize("n", [1, 2, 6])
+@pytest.mark.parametrize("n", [1, 2, 3, 6])
 def test_views_are_shifts_and_mirror_images_with_weights_that_add_up(n):
     source = torch.zeros(1, 1, 7, 7)
     source[0, 0, 3, 2] = 1
     seen = [(weight, torch.nonzero(view[0, 0]).tolist()) for weight, view in views(source, n)]
     assert sum(weight for weight, _ in seen) == 1
-    places = [[[3, 2]], [[3, 4]], [[4, 3]], [[4, 3]], [[2, 1]], [[2, 5]]]
-    assert [place for _, place in seen] == places[:n]
+    plain, mirrored = [[[3, 2]], [[4, 3]], [[2, 1]]], [[[3, 4]], [[4, 3]], [[2, 5]]]
+    both = [one for pair in zip(plain, mirrored, strict=True) for one in pair]
+    assert [place for _, place in seen] == {1: plain[:1], 2: both[:2], 3: plain, 6: both}[n]
 
 
 def test_vectors_have_one_view():

@@ -1,10 +1,10 @@
 """OpenAUC: learn to classify, and to rank mixtures of classes above correctly classified knowns."""
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 from torch import Tensor
 
-from openset.errors import OpenSetError
+from openset.errors import OpenSetError, check_choice
 from openset.methods._base import METHODS, Batch, Method
 from openset.methods._mixing import Pairing
 from openset.methods._openauc_loss import OpenAUCLoss, Score
@@ -17,8 +17,9 @@ class OpenAUC(Method):
 
     Wang et al., NeurIPS 2022, eq. 17 and appendix D. `mix_at` says where samples are mixed: `embedding` (the last
     linear layer is f_post), or a number of backbone stages n >= 0, after which activations are mixed and go through
-    the rest (0 mixes the inputs). `warmup` epochs bring the weight from 0 to its value. The losses that this class and
-    its variants use are in `OpenAUCLoss`, which explains the other options.
+    the rest (0 mixes the inputs). `warmup` epochs bring the weight from 0 to its value. `reject_by` names the score
+    that rejects, where that is not the one that the loss ranks. The losses that this class and its variants use are in
+    `OpenAUCLoss`, which explains the other options.
     """
 
     title = "OpenAUC"
@@ -34,6 +35,7 @@ class OpenAUC(Method):
         pairing: Pairing = "slots",
         surrogate: Surrogate = "square",
         score: Score = "max_logit",
+        reject_by: Literal["", "max_logit", "msp"] = "",
         alpha: float = 2.0,
         mix_at: str | int = "embedding",
         warmup: float = 0.0,
@@ -49,7 +51,7 @@ class OpenAUC(Method):
             switch=self.use_switch,
             **options,
         )
-        self.score, self.warmup = score, warmup
+        self.score, self.warmup = check_choice("openauc", "reject_by", reject_by or score, ["max_logit", "msp"]), warmup
         if mix_at != "embedding":
             if not isinstance(mix_at, int) or mix_at < 0:
                 raise OpenSetError(f"openauc: 'mix_at' must be 'embedding' or a number of stages, got {mix_at!r}.")

@@ -42,20 +42,22 @@ def middle(images: Tensor, config: Augment) -> Tensor:
 def views(images: Tensor, n: int) -> Iterator[tuple[float, Tensor]]:
     """The images as they are seen when not training, with weights that add up to 1.
 
-    2: each image and its mirror image. 6: also both shifted by a pixel along either diagonal.
+    2: each image and its mirror image. 3: each image, and shifted by a pixel along either diagonal, which counts half.
+    6: those and their mirror images.
     """
-    if images.ndim != 4 or n == 1:
-        yield 1.0, images
-        return
-    height, width = images.shape[2:]
-    seen = [images]
-    if n == 6:
+    if images.ndim != 4:
+        n = 1
+    height, width = images.shape[2:] if n > 1 else (0, 0)
+    seen = [(1.0, images)]
+    if n in (3, 6):
         wide = F.pad(images, (1,) * 4, mode="reflect")
-        seen += [wide[:, :, :height, :width], wide[:, :, 2:, 2:]]
-    for place, one in enumerate(seen):
-        weight = 0.5 if n == 2 else 0.25 if place == 0 else 0.125
-        yield weight, one
-        yield weight, one.flip(3)
+        seen = [(0.5, images), (0.25, wide[:, :, :height, :width]), (0.25, wide[:, :, 2:, 2:])]
+    for weight, one in seen:
+        if n in (2, 6):
+            yield weight / 2, one
+            yield weight / 2, one.flip(3)
+        else:
+            yield weight, one
 
 
 def random_crop(images: Tensor, size: tuple[int, ...] | torch.Size, generator: torch.Generator) -> Tensor:

@@ -61,8 +61,8 @@ class Augment:
     """Mirror left and right, half of the time."""
     cutout: int = 0
     """Side of a square that is blanked at a random place."""
-    test_views: Literal[1, 2, 6] = 1
-    """Views of an image whose outputs are averaged when not training: 2 with its mirror image, 6 also shifted."""
+    test_views: Literal[1, 2, 3, 6] = 1
+    """Views of an image whose outputs are averaged when not training: 2 with its mirror image, 3 shifted, 6 both."""
 
 
 @dataclass(frozen=True)
