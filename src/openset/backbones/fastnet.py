@@ -15,12 +15,13 @@ class FastNet(Backbone):
 
     Made to get far in few epochs (as the fast CIFAR10 trainings of K. Jordan, arXiv:2404.00498): the first layer is
     computed from the training images and stays, convolutions start as the identity, every channel reports its
-    largest value, and embeddings are multiplied by `scale`, so that logits start small.
+    largest value. Embeddings are multiplied by `scale`: a ninth makes logits start small, which suits cross-entropy at high
+    learning rates; methods that measure distances need 1.
     """
 
     title = "Few, large convolutions that learn quickly on a CPU"
 
-    def __init__(self, shape: tuple[int, ...], n_outputs: int, *, width: int = 16, scale: float = 1 / 9) -> None:
+    def __init__(self, shape: tuple[int, ...], n_outputs: int, *, width: int = 16, scale: float = 1.0) -> None:
         super().__init__(shape, n_outputs)
         self.whiten = Whiten(shape[0])
         before, side = self.whiten.n_filters, min(shape[1:]) - 1
