@@ -15,8 +15,8 @@ class FastNet(Backbone):
 
     Made to get far in few epochs (as the fast CIFAR10 trainings of K. Jordan, arXiv:2404.00498): the first layer is
     computed from the training images and stays, convolutions start as the identity, every channel reports its
-    largest value. Embeddings are multiplied by `scale`: a ninth makes logits start small, which suits cross-entropy at high
-    learning rates; methods that measure distances need 1.
+    largest value. Embeddings are multiplied by `scale`: a ninth makes logits start small, which suits cross-entropy
+    at high learning rates; methods that measure distances need 1.
     """
 
     title = "Few, large convolutions that learn quickly on a CPU"
