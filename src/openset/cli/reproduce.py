@@ -145,7 +145,11 @@ def _show(report: "Report") -> None:
     for claim in report.claims:
         colour = {True: "green", False: "red", None: "yellow"}[claim.holds]
         screen.print(f"[{colour}]{claim.verdict}[/{colour}]: ", end="")
-        screen.print(f'"{claim.text}" ({claim.source}): {figures_of(claim)}', markup=False, highlight=False)
+        screen.print(
+            f'"{claim.text}" ({claim.source}): {"; ".join(filter(None, (figures_of(claim), claim.remark)))}',
+            markup=False,
+            highlight=False,
+        )
     for note in report.notes:
         screen.print(f"Note: {note}", style="dim", highlight=False, markup=False, soft_wrap=True)
 

@@ -88,7 +88,8 @@ def published_value(protocol: str, method: str) -> Value | None:
 
 def _report(options: Options, outcome: Outcome, failures: Sequence[str]) -> Report:
     n_cells = len(options.splits) * len(options.seeds)
-    lines, means = [], {}
+    lines: list[Line] = []
+    means: dict[str, dict[str, float]] = {}
     for protocol in options.protocols:
         for method in options.methods:
             mine = _of(outcome, protocol, method)
