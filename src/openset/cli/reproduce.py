@@ -101,7 +101,7 @@ def command(
         typer.echo("Stopped; all is saved. Run the same command again to go on.", err=True)
         raise typer.Exit(130) from None
     if show:
-        typer.echo(writing.markdown(report), nl=False)
+        typer.echo(writing.markdown(report, level=3), nl=False)
     else:
         _show(report)
         files = writing.write(report, place / name)

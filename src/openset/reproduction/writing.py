@@ -69,9 +69,9 @@ def figures_of(claim: Claim) -> str:
     )
 
 
-def markdown(report: Report) -> str:
-    """The whole report."""
-    parts = [f"# {report.name}: {report.title}", "", f"Scale: {report.scale}.", ""]
+def markdown(report: Report, *, level: int = 1) -> str:
+    """The whole report, under a heading of that level."""
+    parts = [f"{'#' * level} {report.name}: {report.title}", "", f"Scale: {report.scale}.", ""]
     parts += [markdown_table(table) for table in report.tables]
     if report.claims:
         parts.append(markdown_claims(report.claims))
