@@ -51,7 +51,7 @@ def test_the_list_names_everything_and_what_it_needs(capsys, tmp_path):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("openauc/table3",), "There is nothing named 'openauc/table3' to reproduce. Did you mean 'openauc/table2'?"),
+        (("openauc/tabel2",), "There is nothing named 'openauc/tabel2' to reproduce. Did you mean 'openauc/table2'?"),
         (("openauc/table2", "--scale", "big"), "'--scale' cannot be 'big'"),
         (("openauc/table4", "--scale", "cpu"), "openauc/table4 has no scale 'cpu': choose from smoke, paper."),
         (("openauc/table2", "--splits", "a"), "--splits: 'a' is neither a number nor a range"),
