@@ -135,6 +135,16 @@ def test_training_figures(tmp_path):
     assert np.isnan(figure.axes[0].get_lines()[0].get_ydata()[1])
 
 
+def test_quality_against_time_shows_the_published_figure_as_a_line(tmp_path):
+    points = [(20.0, 0.9), (5.0, 0.8)]
+    figure = drawn(plots.quality_against_time({"$ours": points}, published=0.92), tmp_path)
+    assert line(figure.axes[0], r"\$ours").get_xdata().tolist() == [5.0, 20.0]
+    assert line(figure.axes[0], r"\$ours").get_ydata().tolist() == [0.8, 0.9]
+    assert set(line(figure.axes[0], "published").get_ydata()) == {0.92}
+    bare = plots.quality_against_time({"ours": points})
+    assert [found.get_label() for found in bare.axes[0].get_lines()] == ["ours"]
+
+
 def test_bench_shows_mean_and_spread(tmp_path):
     rows = [BenchRow(p, m, [0.7, 0.9]) for p in ("mnist", "svhn") for m in ("softmax", "ours")]
     figure = drawn(plots.bench(rows), tmp_path)
@@ -171,6 +181,7 @@ def test_nothing_to_draw_is_said():
         lambda: plots.score_histograms({}),
         lambda: plots.gamma_over_epochs({}),
         lambda: plots.sensitivity({}),
+        lambda: plots.quality_against_time({"a": []}),
         lambda: plots.wilderness({}),
         lambda: plots.detection_errors({}),
         lambda: plots.bench([]),

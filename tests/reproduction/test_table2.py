@@ -1,6 +1,7 @@
 """Table 2: published figures, means, paired differences and what is missing."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -97,6 +98,10 @@ def test_seeds_that_are_there_are_expected_of_every_method(cpu):
     rows = {line.labels["method"]: line.labels["cells"] for line in report.tables[0].lines}
     assert (rows["openauc"], rows["maxlogit"]) == ("10 of 10 cells", "5 of 10 cells")
     assert report.tables[1].lines[0].labels["cells"] == "5 of 10"
+
+
+def test_one_method_alone_has_no_differences(cpu):
+    assert len(table2.reproduce(replace(cpu, methods=("openauc",))).tables) == 1
 
 
 def test_nothing_there_yet(cpu):

@@ -89,7 +89,7 @@ def test_the_run_folder_is_complete(finished, digits):
         "summary.json",
     }
     log = (finished / "log.csv").read_text().splitlines()
-    assert log[0] == "epoch,lr,loss,accuracy,val_accuracy,val_gamma"
+    assert log[0] == "epoch,lr,loss,accuracy,val_accuracy,val_gamma,val_gamma_plus,val_gamma_minus"
     assert len(log) == 13
     scores = Scores.read(finished / "scores_test.parquet")
     assert np.array_equal(scores.labels, digits.test.labels)

@@ -101,7 +101,7 @@ def command(
         typer.echo("Stopped; all is saved. Run the same command again to go on.", err=True)
         raise typer.Exit(130) from None
     if show:
-        typer.echo(writing.markdown(report), nl=False)
+        typer.echo(writing.markdown(report, level=3), nl=False)
     else:
         _show(report)
         files = writing.write(report, place / name)
@@ -145,7 +145,11 @@ def _show(report: "Report") -> None:
     for claim in report.claims:
         colour = {True: "green", False: "red", None: "yellow"}[claim.holds]
         screen.print(f"[{colour}]{claim.verdict}[/{colour}]: ", end="")
-        screen.print(f'"{claim.text}" ({claim.source}): {figures_of(claim)}', markup=False, highlight=False)
+        screen.print(
+            f'"{claim.text}" ({claim.source}): {"; ".join(filter(None, (figures_of(claim), claim.remark)))}',
+            markup=False,
+            highlight=False,
+        )
     for note in report.notes:
         screen.print(f"Note: {note}", style="dim", highlight=False, markup=False, soft_wrap=True)
 

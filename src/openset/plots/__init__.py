@@ -14,6 +14,7 @@ from openset.plots.evaluation import write_figures as write_figures
 from openset.plots.histograms import score_histograms as score_histograms
 from openset.plots.matrices import confusion as confusion
 from openset.plots.style import save as save
+from openset.plots.times import quality_against_time as quality_against_time
 from openset.plots.training import gamma_over_epochs as gamma_over_epochs
 from openset.plots.training import sensitivity as sensitivity
 from openset.plots.training import training_curves as training_curves

@@ -38,22 +38,106 @@ class Entry:
     """By scale."""
 
 
-_EMBEDDED = "no data (digits of scikit-learn)"
+_DIGITS = "no data (digits of scikit-learn)"
+_SIMULATED = "no data (simulated detectors)"
 _GPU = "one GPU"
+_VOC = "VOC 2007 test and YOLOv2 results in OPENSET_DATA/detection"
+_OWN = "results of your detectors on VOC 2007 test and 23,008 COCO images"
+
+
+def _openauc(name: str, title: str, place: str, cpu: str, hours: str, paper: str) -> Entry:
+    return Entry(
+        f"openauc/{name}",
+        title,
+        place,
+        {
+            "smoke": Needs(_DIGITS, "under 2 minutes"),
+            "cpu": Needs(cpu, hours),
+            "paper": Needs(paper, "about 8 hours per training", _GPU),
+        },
+    )
+
+
+def _cub(name: str, title: str) -> Entry:
+    needs = {"smoke": Needs(_DIGITS, "under a minute"), "paper": Needs("CUB", "days", _GPU)}
+    return Entry(f"openauc/{name}", title, f"cub:{name}", needs)
+
+
+def _imagenet(name: str, title: str) -> Entry:
+    return Entry(
+        f"imagenet/{name}",
+        title,
+        f"imagenet:{name}",
+        {
+            "smoke": Needs(_DIGITS, "under a minute"),
+            "cpu": Needs("MNIST and EMNIST letters, a stand-in", "about 15 minutes"),
+            "paper": Needs("ImageNet", "nine trainings of one to four days", _GPU),
+        },
+    )
+
+
+def _elephant(name: str, title: str, place: str = "", *, cpu: bool = True) -> Entry:
+    needs = {"smoke": Needs(_SIMULATED, "seconds"), "paper": Needs(_OWN, "a minute; trains nothing")}
+    if cpu:
+        needs["cpu"] = Needs(_VOC, "a minute")
+    return Entry(f"elephant/{name}", title, f"elephant:{place or name}", needs)
+
+
+_REAL = "CIFAR10"
+_CIFAR = "CIFAR10 and CIFAR100"
 
 ENTRIES: dict[str, Entry] = {
     entry.name: entry
     for entry in (
-        Entry(
-            "openauc/table2",
+        _openauc("table1", "What each metric fails to notice", "openauc:table1", _REAL, "half an hour", _REAL),
+        _openauc(
+            "table2",
             "OpenAUC of each method on each data set, five splits",
             "table2:reproduce",
+            "MNIST, CIFAR10, CIFAR100",
+            "45 trainings of 5 to 30 minutes on two cores",
+            "MNIST, SVHN, CIFAR10, CIFAR100, TinyImageNet",
+        ),
+        _cub("table4", "CUB: accuracy, AUC and OpenAUC, easy to hard"),
+        _cub("table5", "CUB: error rate and F-scores, easy to hard"),
+        _openauc(
+            "fig1",
+            "Classification metrics as more unknowns are caught",
+            "openauc:fig1",
+            _CIFAR,
+            "an hour",
+            f"{_CIFAR}, TinyImageNet",
+        ),
+        _openauc("fig2", "Sensitivity to lambda", "openauc:fig2", _REAL, "seven trainings of half an hour", _REAL),
+        Entry(
+            "openauc/time",
+            "OpenAUC against minutes of training (our own)",
+            "time_curve:reproduce",
+            {"smoke": Needs(_DIGITS, "seconds"), "cpu": Needs(_REAL, "about an hour")},
+        ),
+        Entry(
+            "imagenet/table1",
+            "Classes and samples of the protocols",
+            "imagenet:table1",
             {
-                "smoke": Needs(_EMBEDDED, "about a minute"),
-                "cpu": Needs("MNIST, CIFAR10, CIFAR100", "45 trainings of 5 to 30 minutes on two cores"),
-                "paper": Needs("MNIST, SVHN, CIFAR10, CIFAR100, TinyImageNet", "about 700 hours", _GPU),
+                "smoke": Needs("no data (classes)", "seconds"),
+                "cpu": Needs("no data (classes)", "seconds"),
+                "paper": Needs("ImageNet (samples too)", "minutes"),
             },
         ),
+        _imagenet("fig2", "OSCR curves of S, BG and EOS"),
+        _imagenet("fig3", "Confidence over epochs"),
+        _imagenet("fig4", "Probabilities of knowns and unknowns"),
+        _imagenet("ccr", "CCR at given FPR"),
+        _elephant("table1", "mAP, closed and open"),
+        _elephant("table2", "Average Wilderness Impact"),
+        _elephant("table3", "Object minus background probability", cpu=False),
+        _elephant("table4", "F-beta by wilderness ratio"),
+        _elephant("fig3", "Kinds of errors, closed and open"),
+        _elephant("fig4", "What unknown objects are taken for"),
+        _elephant("fig5", "Wilderness Impact over the ratio"),
+        _elephant("fig8", "Histograms of object minus background", cpu=False),
+        _elephant("fig9-11", "Kinds of errors at recalls .1 to .5", "figs9_11"),
     )
 }
 

@@ -64,6 +64,8 @@ class Table:
     percent: bool = True
     digits: int = 1
     signed: bool = False
+    words: bool = False
+    """Whether the labels say it all: marks instead of figures."""
 
     @property
     def factor(self) -> float:

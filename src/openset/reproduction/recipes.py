@@ -55,7 +55,8 @@ def base_recipe(scale: str, protocol: str, method: str) -> Config:
         ) from error
     found = read_config(name)
     if method == "arpl+":
-        return replace(found, method=replace(found.method, name="arpl", options={}))
+        smoothed = {"label_smoothing": 0.2, "smoothing": "others"}  # ARPL+ on CUB; CE+ has .3
+        return replace(found, method=replace(found.method, name="arpl", options=smoothed))
     if scale == "paper" and name.startswith("baselines/") and protocol != found.protocol:
         images = read_config(f"openauc/{protocol}-maxlogit")
         found = replace(

@@ -88,25 +88,22 @@ def published_value(protocol: str, method: str) -> Value | None:
 
 def _report(options: Options, outcome: Outcome, failures: Sequence[str]) -> Report:
     n_cells = len(options.splits) * len(options.seeds)
-    lines, means = [], {}
+    lines: list[Line] = []
+    means: dict[str, dict[str, float]] = {}
     for protocol in options.protocols:
         for method in options.methods:
             mine = _of(outcome, protocol, method)
             lines.append(_line(protocol, method, mine, n_cells, len(options.seeds)))
             if len(mine) == n_cells:
                 means.setdefault(protocol, {})[method] = spread(mine, "open_auc").value
+    figures = Table("OpenAUC in percent, mean ± standard deviation over splits and seeds", lines)
+    differences = _gaps(options, outcome)
+    gaps = Table("Differences between methods trained alike, percent, 95 % interval", differences, signed=True)
     return Report(
         name=NAME,
         title="OpenAUC on the benchmark data sets",
         scale=options.scale,
-        tables=[
-            Table("OpenAUC in percent, mean ± standard deviation over splits and seeds", lines),
-            Table(
-                "Differences between methods trained alike, percent, 95 % interval",
-                _gaps(options, outcome),
-                signed=True,
-            ),
-        ],
+        tables=[table for table in (figures, gaps) if table.lines],
         claims=[claims_openauc.best_everywhere(means), claims_openauc.acc_auc_inferior(means)],
         notes=[
             _NOTES[options.scale],

@@ -17,6 +17,8 @@ MISSING = "missing"
 def columns(table: Table) -> list[str]:
     """Titles of the columns that have anything to say."""
     first = table.lines[0] if table.lines else Line({}, None)
+    if table.words:
+        return list(first.labels)
     found = [*first.labels, *first.also, "ours"]
     if any(line.published is not None for line in table.lines):
         found += ["published", "difference"]
@@ -25,6 +27,8 @@ def columns(table: Table) -> list[str]:
 
 def cells(table: Table, line: Line) -> list[str]:
     """A line as text, in the order of `columns`."""
+    if table.words:
+        return list(line.labels.values())
     made = [*line.labels.values(), *(_shown(table, value) for value in line.also.values()), _shown(table, line.ours)]
     if "published" in columns(table):
         gap = line.difference
@@ -65,9 +69,9 @@ def figures_of(claim: Claim) -> str:
     )
 
 
-def markdown(report: Report) -> str:
-    """The whole report."""
-    parts = [f"# {report.name}: {report.title}", "", f"Scale: {report.scale}.", ""]
+def markdown(report: Report, *, level: int = 1) -> str:
+    """The whole report, under a heading of that level."""
+    parts = [f"{'#' * level} {report.name}: {report.title}", "", f"Scale: {report.scale}.", ""]
     parts += [markdown_table(table) for table in report.tables]
     if report.claims:
         parts.append(markdown_claims(report.claims))

@@ -180,8 +180,8 @@ def validate(run: Run) -> dict[str, float]:
     n_known, n_right, plus, n_negative, minus = sums.tolist()
     found = {"val_accuracy": n_right / n_known}
     if n_negative:
-        found["val_gamma_plus"], found["val_gamma_minus"] = plus / n_known, minus / n_negative
         found["val_gamma"] = (plus / n_known + minus / n_negative) / 2
+        found["val_gamma_plus"], found["val_gamma_minus"] = plus / n_known, minus / n_negative
     return found
 
 

@@ -1,0 +1,136 @@
+"""OpenAUC, Tables 4 and 5: fine-grained birds, against easy, medium and hard unknowns."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from openset.errors import OpenSetError, did_you_mean
+from openset.files import write_text
+from openset.reproduction import claims_openauc
+from openset.reproduction.cells import Finished, Key
+from openset.reproduction.findings import Claim, Line, Report, Table, Value
+from openset.reproduction.options import Options
+from openset.reproduction.published import published
+from openset.reproduction.recipes import cell_config
+from openset.reproduction.study import Job, Outcome, make_job, read_study, run_study
+
+GROUPS = ("easy", "medium", "hard")
+METHODS = {
+    "smoke": ("softmax", "maxlogit", "openauc"),
+    "paper": ("softmax", "gcpl", "rpl", "arpl", "maxlogit", "arpl+", "openauc"),
+}
+_KEEP = ("open_auc", "closed_set_accuracy", "auroc", "error_at_tpr", "open_set_f_score")
+_STAND_IN = (
+    "title: digits with three groups of unknowns\ndata: digits\nknown: ['0', '1', '2', '3', '4', '5']\n"
+    "unknown: {easy: ['6'], medium: ['7'], hard: ['8', '9']}\n"
+)
+_FIGURES: dict[str, tuple[str, str, Mapping[str, Any]]] = {
+    "AUC": ("auroc", "auroc", {}),
+    "OpenAUC": ("open_auc", "open_auc", {}),
+    "Error@95%TPR": ("error_at_tpr", "error_at_tpr", {}),
+    "macro F-score": ("f_macro", "open_set_f_score", {"average": "macro"}),
+    "micro F-score": ("f_micro", "open_set_f_score", {"average": "micro"}),
+}
+"""Key in the published file, metric, and its options."""
+
+
+def table4(options: Options) -> Report:
+    """Accuracy, AUC and OpenAUC."""
+    return _report(options, "openauc/table4", ("AUC", "OpenAUC"), _claims4)
+
+
+def table5(options: Options) -> Report:
+    """Error rate at 95 % TPR, and F-scores."""
+    return _report(options, "openauc/table5", ("Error@95%TPR", "macro F-score", "micro F-score"), _claims5)
+
+
+def _report(
+    options: Options, name: str, figures: tuple[str, ...], claims: Callable[[Mapping[str, Finished]], list[Claim]]
+) -> Report:
+    methods = options.methods or METHODS[options.scale]
+    for method in methods:
+        if method not in METHODS[options.scale]:
+            known = METHODS[options.scale]
+            raise OpenSetError(
+                f"{name} has no method '{method}' at scale {options.scale}. {did_you_mean(method, known)}"
+            )
+    # Both tables are of the same runs, so they share the results files.
+    jobs = [_job(options, method) for method in methods]
+    outcome = read_study(jobs, options) if options.show else run_study(jobs, options)
+    found = {key.method: cell for key, cell in outcome.finished.items()}
+    lines = [
+        _line(figure, group, method, found, options.scale)
+        for figure in figures
+        for method in methods
+        for group in GROUPS
+    ]
+    if name == "openauc/table4":
+        lines = [_accuracy(method, found, options.scale) for method in methods] + lines
+    return Report(
+        name,
+        "CUB, in percent, against easy, medium and hard unknowns",
+        options.scale,
+        [Table("Ours beside the published figures, percent", lines)],
+        claims(found),
+        _notes(options, outcome),
+        failures=[f"{key.title}: {reason}" for key, reason in outcome.failures],
+    )
+
+
+def _notes(options: Options, outcome: Outcome) -> list[str]:
+    said = (
+        "The digits of scikit-learn, with three made-up groups of unknowns, stand in for CUB: published figures are of "
+        "other data and not comparable."
+    )
+    own = "ARPL+ is ARPL with the recipe of CE+; baselines are derived from their recipes for CIFAR10."
+    return [said if options.scale == "smoke" else own, *outcome.notes(kept=options.keep_changed)]
+
+
+def _job(options: Options, method: str) -> Job:
+    name, seed = "openauc/table4", options.seeds[0]
+    if options.scale == "paper":
+        return make_job(name, options, "cub", method, 0, seed, keep=_KEEP)
+    file = options.out / "protocols" / "digits-groups.yaml"
+    write_text(file, _STAND_IN)
+    config = cell_config(
+        "smoke",
+        "digits",
+        method,
+        0,
+        seed,
+        overrides=[f"protocol={file}", *options.overrides],
+        data_root=options.data_root,
+    )
+    return Job(Key(name, "smoke", "digits-groups", method, 0, seed), "fast/digits", config, keep=_KEEP)
+
+
+def _accuracy(method: str, found: Mapping[str, Finished], scale: str) -> Line:
+    told = Value(published("openauc")["table4"]["accuracy"][method] / 100)
+    ours = found[method].value("closed_set_accuracy") if method in found else None
+    return _beside({"figure": "accuracy", "method": method, "unknowns": ""}, ours, told, scale)
+
+
+def _line(figure: str, group: str, method: str, found: Mapping[str, Finished], scale: str) -> Line:
+    key, metric, params = _FIGURES[figure]
+    tables = published("openauc")
+    told = (tables["table4"] if key in tables["table4"] else tables["table5"])[key][method][GROUPS.index(group)]
+    ours = found[method].value(metric, group, **params) if method in found else None
+    return _beside({"figure": figure, "method": method, "unknowns": group}, ours, Value(told / 100), scale)
+
+
+def _beside(labels: Mapping[str, str], ours: Value | None, told: Value, scale: str) -> Line:
+    other = scale == "smoke"
+    return Line(labels, ours, told, remark="published: CUB, other data" if other else "", compare=not other)
+
+
+def _claims4(found: Mapping[str, Finished]) -> list[Claim]:
+    means = {group: {name: cell.value("open_auc", group).value for name, cell in found.items()} for group in GROUPS}
+    return [claims_openauc.best_on_each(means)]
+
+
+def _claims5(found: Mapping[str, Finished]) -> list[Claim]:
+    spans = {}
+    for name, cell in found.items():
+        f_scores = [cell.value("open_set_f_score", group, average="macro").value for group in GROUPS]
+        areas = [cell.value("open_auc", group).value for group in GROUPS]
+        spans[name] = (max(f_scores) - min(f_scores), max(areas) - min(areas))
+    return [claims_openauc.f_score_cannot_tell(spans)]

@@ -1,0 +1,18 @@
+"""Figures of a reproduction, by the functions of `openset.plots`; without matplotlib there are none."""
+
+from pathlib import Path
+from typing import Any
+
+from openset.reproduction.options import Options
+
+
+def draw(options: Options, name: str, file: str, function: str, *arguments: Any, **others: Any) -> list[Path]:
+    """Draw `openset.plots.<function>` into the folder of the report; returns the files."""
+    if options.show:
+        return []
+    try:
+        from openset import plots
+    except ModuleNotFoundError:
+        options.tell("No figure is drawn: pip install 'openset[plot]' for matplotlib.")
+        return []
+    return plots.save(getattr(plots, function)(*arguments, **others), options.out / name / file)

@@ -1,0 +1,79 @@
+"""Quality against time: the fast recipe on one split, with the epochs that about so many minutes allow."""
+
+from dataclasses import replace
+
+from openset.reproduction.claims_openauc import longer_is_better
+from openset.reproduction.drawing import draw
+from openset.reproduction.findings import Line, Report, Table
+from openset.reproduction.options import Options
+from openset.reproduction.recipes import base_recipe
+from openset.reproduction.study import Job, make_job, read_study, run_study
+from openset.reproduction.table2 import STAND_IN, published_value
+from openset.reproduction.writing import MISSING
+
+NAME = "openauc/time"
+_PROTOCOL = {"smoke": "digits", "cpu": "cifar10"}
+SHARES = {"smoke": (0.1, 0.5, 1.0), "cpu": (1 / 6, 1 / 3, 2 / 3, 1.0)}
+"""Of the recipe's epochs: at cpu about 5, 10, 20 and 30 minutes, where the whole recipe takes half an hour."""
+
+
+def reproduce(options: Options) -> Report:
+    """OpenAUC against minutes of training."""
+    protocol = options.protocols[0] if options.protocols else _PROTOCOL[options.scale]
+    method = options.methods[0] if options.methods else "openauc"
+    split = options.splits[0] if options.splits else 0
+    made = [_job(options, protocol, method, split, share) for share in SHARES[options.scale]]
+    jobs = list({job.key: job for job in made}.values())
+    outcome = read_study(jobs, options) if options.show else run_study(jobs, options)
+    done = [outcome.finished[job.key] for job in jobs if job.key in outcome.finished]
+    told = published_value(STAND_IN.get(protocol, protocol), method)
+    same = protocol not in STAND_IN
+    lines = []
+    for job in jobs:
+        found = outcome.finished.get(job.key)
+        labels = {
+            "epochs": job.key.variant.removeprefix("epochs"),
+            "minutes": MISSING if found is None else f"{found.minutes:.1f}",
+        }
+        ours = None if found is None else found.value("open_auc")
+        lines.append(Line(labels, ours, told, remark="" if same else "published: mnist, other data", compare=False))
+    points = sorted((one.minutes, one.value("open_auc").value) for one in done)
+    figures = []
+    if points:
+        mark = told.value if told is not None and same else None
+        figures = draw(options, NAME, "time", "quality_against_time", {f"{method}, {protocol}": points}, published=mark)
+    return Report(
+        NAME,
+        f"OpenAUC against training time, {protocol} split {split}",
+        options.scale,
+        [Table("OpenAUC in percent, 95 % interval over test samples", lines)],
+        [longer_is_better(points)],
+        [
+            "One split: the published figure is a mean over five, so no difference is taken.",
+            *outcome.notes(kept=options.keep_changed),
+        ],
+        figures,
+        [f"{key.title}: {reason}" for key, reason in outcome.failures],
+    )
+
+
+def _job(options: Options, protocol: str, method: str, split: int, share: float) -> Job:
+    """The recipe with a share of its epochs; the user's own `train.epochs` is the whole."""
+    changes = [text for text in options.overrides if not text.startswith("train.epochs=")]
+    told = [text for text in options.overrides if text.startswith("train.epochs=")]
+    whole = int(told[-1].partition("=")[2]) if told else _epochs(options, protocol, method)
+    epochs = max(1, round(whole * share))
+    return make_job(
+        NAME,
+        replace(options, overrides=changes),
+        protocol,
+        method,
+        split,
+        options.seeds[0],
+        variant=f"epochs{epochs}",
+        overrides=[f"train.epochs={epochs}"],
+    )
+
+
+def _epochs(options: Options, protocol: str, method: str) -> int:
+    return base_recipe(options.scale, protocol, method).train.epochs
