@@ -1,0 +1,19 @@
+from openset.reproduction.options import Options
+from openset.reproduction.time_curve import SHARES, _job
+
+
+def test_a_shorter_training_warms_up_for_a_shorter_time(tmp_path):
+    options = Options(scale="cpu", results=tmp_path, out=tmp_path)
+    for method in ("maxlogit", "openauc"):
+        jobs = [_job(options, "mnist", method, 0, share) for share in SHARES["cpu"]]
+        shares = {round(job.config.schedule.warmup_epochs / job.config.train.epochs, 6) for job in jobs}
+        assert len({job.config.train.epochs for job in jobs}) == len(jobs)
+        assert len(shares) == 1
+        learning = {round(job.config.method.options.get("warmup", 0) / job.config.train.epochs, 6) for job in jobs}
+        assert learning == ({0.0} if method == "maxlogit" else {0.3})
+
+
+def test_the_users_epochs_are_the_whole(tmp_path):
+    options = Options(scale="cpu", results=tmp_path, out=tmp_path, overrides=["train.epochs=4"])
+    job = _job(options, "mnist", "maxlogit", 0, 0.5)
+    assert (job.config.train.epochs, job.config.schedule.warmup_epochs) == (2, 0.4)
