@@ -5,6 +5,8 @@ from torch import nn
 from openset.backbones import BACKBONES, build_backbone
 from openset.errors import OpenSetError
 from openset.methods import METHODS
+from openset.train.build import make_bare_network
+from openset.train.config import read_config
 from openset.train.network import Network
 
 OWN = [name for name in BACKBONES if name != "timm"]
@@ -79,6 +81,12 @@ def test_fastnet_hands_channels_on_at_the_start_and_multiplies_embeddings_by_its
     plain = build_backbone("fastnet", (1, 12, 12), 4, width=8, scale=1.0).eval()
     images = torch.rand(3, 1, 12, 12)
     torch.testing.assert_close(backbone(images), plain(images) / 4)
+
+
+@pytest.mark.parametrize(("method", "scale"), [("softmax", 0.25), ("gcpl", 1.0), ("rpl", 1.0), ("arpl", 0.25)])
+def test_methods_that_measure_distances_get_embeddings_at_their_own_scale(method, scale):
+    config = read_config(None, ["backbone={name: fastnet, scale: 0.25}", f"method={method}"])
+    assert make_bare_network(config, (1, 8, 8), 3).backbone.last.scale == scale
 
 
 def test_a_stage_that_is_not_there():

@@ -24,6 +24,9 @@ class Backbone(nn.Module):
     def see(self, inputs: Tensor) -> None:
         """Look at some training inputs, shifted and scaled, once before training."""
 
+    def keep_scale(self) -> None:
+        """Hand out embeddings at their own scale, for methods that measure distances in them."""
+
     def forward(self, values: Tensor, start: int = 0, stop: int | None = None) -> Tensor:
         """Embeddings of inputs; or only the stages `start` up to `stop`."""
         if stop is not None and stop >= len(self.stages):

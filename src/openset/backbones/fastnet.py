@@ -15,13 +15,12 @@ class FastNet(Backbone):
 
     Made to get far in few epochs (as the fast CIFAR10 trainings of K. Jordan, arXiv:2404.00498): the first layer is
     computed from the training images and stays, convolutions start as the identity, every channel reports its
-    largest value. Embeddings are multiplied by `scale`: a ninth makes logits start small, which suits cross-entropy
-    at high learning rates; methods that measure distances need 1.
+    largest value, and embeddings are multiplied by `scale`, so that logits start small.
     """
 
     title = "Few, large convolutions that learn quickly on a CPU"
 
-    def __init__(self, shape: tuple[int, ...], n_outputs: int, *, width: int = 16, scale: float = 1.0) -> None:
+    def __init__(self, shape: tuple[int, ...], n_outputs: int, *, width: int = 16, scale: float = 1 / 9) -> None:
         super().__init__(shape, n_outputs)
         self.whiten = Whiten(shape[0])
         before, side = self.whiten.n_filters, min(shape[1:]) - 1
@@ -29,13 +28,18 @@ class FastNet(Backbone):
         for channels in (width, 4 * width, 4 * width):
             stages.append(_Block(before, channels, halve=side >= _SMALLEST))
             before, side = channels, side // 2 if side >= _SMALLEST else side
-        stages[-1] = nn.Sequential(stages[-1], _ScaledMaximum(scale))
+        self.last = _ScaledMaximum(scale)
+        stages[-1] = nn.Sequential(stages[-1], self.last)
         self.stages = nn.ModuleList(stages)
         self.n_features = before
 
     def see(self, inputs: Tensor) -> None:
         """The first layer's weights from training images."""
         self.whiten.fit(inputs)
+
+    def keep_scale(self) -> None:
+        """Without `scale`."""
+        self.last.scale = 1.0
 
 
 class Whiten(nn.Module):

@@ -24,3 +24,10 @@ class Points(nn.Module):
 def of_class(values: Tensor, labels: Tensor) -> Tensor:
     """The value of each sample's own class; of class 0 where the label is below 0."""
     return values.gather(1, labels.clamp(min=0)[:, None])[:, 0]
+
+
+def keep_scale(backbone: nn.Module) -> None:
+    """Ask a backbone that shrinks its embeddings not to: small distances would make small logits for ever."""
+    switch = getattr(backbone, "keep_scale", None)
+    if switch is not None:
+        switch()

@@ -8,7 +8,7 @@ from torch import Tensor, nn
 from openset.errors import check_choice
 from openset.methods._base import METHODS, Batch, Method
 from openset.methods._cross_entropy import CrossEntropyLoss, Smoothing, mean_over
-from openset.methods._distance import Points, of_class
+from openset.methods._distance import Points, keep_scale, of_class
 
 
 class GCPLLoss(nn.Module):
@@ -56,6 +56,10 @@ class GCPL(Method):
         super().__init__(n_features, n_classes, **options)
         self.score = check_choice("gcpl", "score", score, ["msp", "max_logit"])
         self.criterion = GCPLLoss(weight, **options)
+
+    def adapt(self, backbone: nn.Module, shape: tuple[int, ...]) -> None:
+        """Distances are measured in embeddings as they are."""
+        keep_scale(backbone)
 
     def make_head(self) -> nn.Module:
         """Prototypes."""

@@ -7,7 +7,7 @@ from torch import Tensor, nn
 
 from openset.methods._base import METHODS, Batch, Method
 from openset.methods._cross_entropy import CrossEntropyLoss, Smoothing, mean_over
-from openset.methods._distance import Points, of_class
+from openset.methods._distance import Points, keep_scale, of_class
 
 
 class RPLLoss(nn.Module):
@@ -44,6 +44,10 @@ class RPL(Method):
     def __init__(self, n_features: int, n_classes: int, *, weight: float = 0.1, **options: Any) -> None:
         super().__init__(n_features, n_classes, **options)
         self.criterion = RPLLoss(weight, **options)
+
+    def adapt(self, backbone: nn.Module, shape: tuple[int, ...]) -> None:
+        """Distances are measured in embeddings as they are."""
+        keep_scale(backbone)
 
     def make_head(self) -> nn.Module:
         """Reciprocal points."""
