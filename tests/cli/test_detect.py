@@ -1,5 +1,6 @@
 """`openset detect` as a user calls it."""
 
+import csv
 import json
 import sys
 from pathlib import Path
@@ -86,13 +87,35 @@ def test_evaluate_writes_figures_and_a_page(files, capsys):
     words = ["detect", "evaluate", *inputs(files), "--recall", 0.5, "--bootstrap", 0]
     code, out, _ = run(capsys, *words, "--figures", files / "f", "--report", files / "r.html")
     assert code == 0
-    for name in ("wilderness", "confusion", "errors_recall_0.5"):
+    for name in ("wilderness", "detection-confusion", "detection-errors"):
         assert (files / "f" / f"{name}.png").exists()
         assert (files / "f" / f"{name}.pdf").exists()
     assert "6 figures are in" in out
     page = (files / "r.html").read_text()
     assert page.startswith("<!doctype html>")
     assert "Wilderness" in page
+
+
+def test_evaluate_writes_tables_for_papers(files, capsys):
+    words = ["detect", "evaluate", *inputs(files), "--recall", 0.5, "--bootstrap", 20]
+    code, _, err = run(
+        capsys, *words, "--latex", files / "t.tex", "--markdown", files / "t.md", "--csv", files / "t.csv",
+    )  # fmt: skip
+    assert (code, err) == (0, "")
+    assert (files / "t.tex").read_text().count(r"\begin{tabular}") == 4
+    assert r"95 \% interval" in (files / "t.tex").read_text()
+    table = (files / "t.md").read_text()
+    assert "| recall | variant | AWI |" in table
+    assert "| 0.5 | paper | " in table
+    rows = list(csv.DictReader((files / "t.csv").read_text().splitlines()))
+    found = {(row["name"], row["recall"], row["ratio"]): row for row in rows}
+    assert float(found["fp_per_1000", "0.5", ""]["value"]) == 750
+    assert float(found["wilderness_impact", "0.5", "1.0"]["value"]) == 0.75
+    assert float(found["unknown_unknown", "0.5", "1.0"]["value"]) == 2
+    awi = found["awi", "0.5", ""]
+    assert float(awi["low"]) <= float(awi["value"]) <= float(awi["high"])
+    code, _, err = run(capsys, *words, "--csv", files / "dt.json")
+    assert (code, "is read by this command" in err) == (2, True)
 
 
 def test_a_page_with_pictures_needs_the_pictures(files, capsys):

@@ -7,7 +7,7 @@ from openset.report.gallery import FalseDetection, gallery_section
 from openset.report.html import Cell, chart, definitions, section, table, text
 from openset.report.page import made_with, render
 from openset.tables import number
-from openset.views.detection import ERROR_KINDS, DetectionResult, WildernessResult
+from openset.views.detection import ERROR_KINDS, DetectionResult, WildernessResult, row_name
 
 
 def detection_page(name: str, result: DetectionResult, *, gallery: Sequence[FalseDetection] = ()) -> str:
@@ -56,7 +56,7 @@ def _data(result: DetectionResult) -> dict[str, Any]:
             "highest": highest * 1.05 or 1,
             "rows": [
                 {
-                    "name": _row_name(row, rows),
+                    "name": row_name(row, rows),
                     "impact": list(row.impact),
                     "open": list(row.n_open),
                     "accepted": row.n_true + row.n_false,
@@ -87,11 +87,6 @@ def _bars(recall: float, closed: Sequence[int], opened: Sequence[int]) -> list[d
         shares = [count / total for count in counts[1:]]
         found.append({"name": f"recall {recall:g}, {where}", "shares": shares, "counts": list(counts[1:])})
     return found
-
-
-def _row_name(row: WildernessResult, rows: Sequence[WildernessResult]) -> str:
-    several = len({other.variant for other in rows}) > 1
-    return f"recall {row.recall:g}" + (f", {row.variant}" if several else "")
 
 
 def _reach(row: WildernessResult) -> str:
