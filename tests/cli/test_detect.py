@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 import sys
 from pathlib import Path
 
@@ -118,12 +119,68 @@ def test_evaluate_writes_tables_for_papers(files, capsys):
     assert (code, "is read by this command" in err) == (2, True)
 
 
-def test_a_page_with_pictures_needs_the_pictures(files, capsys):
-    words = ["detect", "evaluate", *inputs(files), "--recall", 0.5, "--bootstrap", 0, "--report", files / "r.html"]
-    code, _, err = run(capsys, *words, "--images", files / "none")
-    assert code == 2
-    assert "There is no folder" in err
-    assert not (files / "r.html").exists()
+@pytest.fixture
+def page_words(files):
+    return ["detect", "evaluate", *inputs(files), "--recall", 0.5, "--bootstrap", 0, "--report", files / "r.html"]
+
+
+def wild_pictures(files, names):
+    """Tiny real pictures for the wild images of these names."""
+    image = pytest.importorskip("PIL.Image")
+    (files / "images").mkdir(exist_ok=True)
+    for name in names:
+        image.new("RGB", (64, 48), "grey").save(files / "images" / name)
+    return files / "images"
+
+
+def test_the_page_shows_the_worst_false_detections(files, page_words, capsys):
+    images = wild_pictures(files, [f"{i}.png" for i in range(4)])
+    code, _, err = run(capsys, *page_words, "--images", images)
+    assert (code, err) == (0, "")
+    page = (files / "r.html").read_text()
+    said = re.findall(r"<figcaption>(.*?)</figcaption></figure>", page[page.index('class="gallery"') :])
+    assert said == ["b, score 0.99; really elephant", "a, score 0.80; really zebra", "a, score 0.70", "a, score 0.60"]
+    assert page.count("data:image/jpeg;base64,") == 4
+    assert "missing" not in page
+
+
+def test_missing_pictures_are_one_sentence_on_the_page(files, page_words, capsys):
+    images = wild_pictures(files, ["0.png"])
+    code, _, err = run(capsys, *page_words, "--images", images)
+    assert (code, err) == (0, "")
+    page = (files / "r.html").read_text()
+    assert "3 of 4 images of the gallery are missing, 2.png for example." in page
+    assert page.count("data:image/jpeg;base64,") == 1
+
+
+def test_a_picture_outside_the_folder_is_not_shown(files, page_words, capsys):
+    images = wild_pictures(files, ["0.png", "secret.png"])
+    (images / "secret.png").rename(files / "secret.png")
+    (images / "1.png").symlink_to(files / "secret.png")
+    code, _, _ = run(capsys, *page_words, "--images", images)
+    assert code == 0
+    assert (files / "r.html").read_text().count("data:image/jpeg;base64,") == 1
+
+
+@pytest.mark.parametrize("trouble", ["no folder", "no pictures", "broken picture", "no page"])
+def test_without_pictures_there_is_one_sentence_and_no_page(files, page_words, capsys, trouble):
+    images = files / "none"
+    sentence = f"There is no folder {images} with images."
+    if trouble == "no pictures":
+        images.mkdir()
+        sentence = "None of the 4 images of the gallery is there, 0.png for example"
+    elif trouble == "broken picture":
+        images = wild_pictures(files, ["0.png", "1.png"])
+        (images / "1.png").write_bytes((images / "1.png").read_bytes()[:40])
+        sentence = f"{images / '1.png'} is not a readable image"
+    elif trouble == "no page":
+        page_words, sentence = page_words[:-2], "--images is for the page: give --report as well."
+    code, out, err = run(capsys, *page_words, "--images", images, "--json", files / "out.json")
+    assert (code, out) == (2, "")
+    assert sentence in err
+    assert len(err.strip().splitlines()) == 1
+    assert not (files / "out.json").exists()
+    assert not list(files.glob("*r.html*"))  # not even a part of it
 
 
 @pytest.mark.parametrize(

@@ -159,6 +159,10 @@ def evaluate(
         json, latex, markdown, csv, report, folder=figures,
         inputs=[known_gt, wild_gt, known_dt, wild_dt, dt, similar],
     )  # fmt: skip
+    if images is not None and report is None:
+        raise OpenSetError("--images is for the page: give --report as well.")
+    if images is not None and not images.is_dir():
+        raise OpenSetError(f"There is no folder {images} with images.")
     bars = [parse_bar(text) for text in require or []]
     variants = [name for one in variant or ["paper"] for name in (VARIANTS if one == "all" else [one])]
     with _busy("reading"):
@@ -178,6 +182,11 @@ def evaluate(
             bootstrap=bootstrap, seed=seed,
         )  # fmt: skip
     name = (known_dt or dt or known_gt).name.partition(".")[0]
+    if report is not None:
+        from openset.report import detection_page, write_page
+
+        shown = [] if images is None else _false_detections(data, images)
+        write_page(report, detection_page(name, result, gallery=shown))
     if json is not None:
         write_json(json, result.to_json())
     if latex or markdown or csv:
@@ -194,11 +203,6 @@ def evaluate(
         verdict(result),
         TRAINING_RULE,
     )
-    if report is not None:
-        from openset.report import detection_page, write_page
-
-        shown = [] if images is None else _false_detections(data, images)
-        write_page(report, detection_page(name, result, gallery=shown))
     drawn: list[Path] = []
     if figures is not None:
         from openset.plots import write_detection_figures
@@ -212,20 +216,17 @@ def evaluate(
 
 
 def _false_detections(data: "OpenSetData", images: Path) -> "list[FalseDetection]":
-    """The highest scored detections on wild images, the best one of each image."""
-    from openset.detection.gallery import find_inside, worst_detections
+    """The highest scored detections on wild images, the best one of each image, with what they really lie on."""
+    from openset.detection.gallery import find_inside, truths_of, worst_detections
     from openset.report import FalseDetection
 
-    if not images.is_dir():
-        raise OpenSetError(f"There is no folder {images} with images.")
-    found = data.wild_found
+    worst = data.wild_found.select(worst_detections(data.wild_found)[:24])
     made = []
-    for row in worst_detections(found)[:24].tolist():
-        name = data.wild.file_names[found.image[row]]
-        x, y, width, height = found.box[row].tolist()
-        label = data.known.class_names[found.category[row]]
-        path = find_inside(images, name) or images / Path(name).name
-        made.append(FalseDetection(path, (x, y, width, height), label, float(found.score[row])))
+    for image, category, box, score, truth in zip(
+        worst.image, worst.category, worst.box.tolist(), worst.score.tolist(), truths_of(data.wild, worst), strict=True
+    ):
+        name, label = data.wild.file_names[image], data.known.class_names[category]
+        made.append(FalseDetection(find_inside(images, name), tuple(box), label, score, truth, name))
     return made
 
 
