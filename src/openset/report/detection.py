@@ -104,13 +104,18 @@ def _verdict(result: DetectionResult, notes: Sequence[str]) -> str:
     )
     words = (
         f'<p class="lead">At recall {row.recall:g} the mean Wilderness Impact is {number(row.awi)}{_reach(row)}: over '
-        f"the ratios tested, wild images add {100 * row.awi:.0f} wrong detections to every 100 accepted on known "
+        f"the ratios tested, wild images add {_few(100 * row.awi)} wrong detections to every 100 accepted on known "
         f"images.</p><p>Of 1,000 wild images, {row.fp_per_1000:,.0f} false detections are to be expected. "
         f"Mean average precision: {text(scores)}.</p>"
     )
     if notes:
         words += '<ul class="notes">' + "".join(f"<li>{text(note)}</li>" for note in notes) + "</ul>"
     return section("Verdict", words, name="verdict")
+
+
+def _few(value: float) -> str:
+    """Whole above ten, with a decimal below: a tenth is not nothing."""
+    return f"{value:,.0f}" if value >= 10 else f"{value:.1f}"
 
 
 def _kind(name: str) -> str:
