@@ -16,6 +16,12 @@ def number(value: float) -> str:
     return text.replace("0.", ".", 1) if text.startswith(("0.", "-0.")) else text
 
 
+def signed(value: float) -> str:
+    """A difference: +.041, -.204."""
+    text = number(value)
+    return text if text.startswith("-") else f"+{text}"
+
+
 def interval(result: Result, *, between: str = " ") -> str:
     """`.912 [.901, .923]`."""
     if result.low is None or result.high is None:

@@ -94,6 +94,14 @@ def test_a_detector_has_a_page(picture):
     assert "&lt;cat&gt;, score 0.90; really zebra" in page
 
 
+def test_a_little_impact_is_not_called_none():
+    row = replace(Wilderness(0.3), awi=0.001)
+    assert "add 0.1 wrong detections to every 100" in detection_page("yolo", replace(Detection(), wilderness=(row,)))
+    assert "add 20 wrong detections to every 100" in detection_page(
+        "yolo", replace(Detection(), wilderness=(replace(row, awi=0.2),))
+    )
+
+
 def test_what_a_detector_lacks_is_left_out():
     bare = replace(
         Detection(),
@@ -181,6 +189,7 @@ def test_a_bench_has_a_page():
     rows = [BenchRow("mnist", "<ours>", [0.9, 0.92]), BenchRow("mnist", "softmax", [0.8])]
     page = bench_page(rows)
     assert "Best mean OpenAUC: &lt;ours&gt; on mnist (.910)." in page
+    assert "<p>1 protocol, 2 methods</p>" in page
     assert ".014" in page
     assert "<ours>" not in page
     assert "softmax on mnist (.800)" in bench_page(rows, better="lower")

@@ -133,15 +133,15 @@ _HEAD = ("", "first", "second", "difference", "95 % interval", "p")
 
 
 def _row(result: "Result", found: "Comparison") -> list[str]:
-    from openset.tables import number
+    from openset.tables import number, signed
 
     gap = found.difference
     return [
         result.title,
         number(found.first.value),
         number(found.second.value),
-        f"{gap.value:+.3f}".replace("0.", ".", 1),
-        f"[{gap.low:+.3f}, {gap.high:+.3f}]".replace("0.", "."),
+        signed(gap.value),
+        f"[{signed(gap.low)}, {signed(gap.high)}]",
         "<.001" if found.p_value < 0.001 else f"{found.p_value:.3f}".lstrip("0"),
     ]
 
