@@ -235,7 +235,7 @@ def test_what_varies_is_drawn_in_order(tmp_path, monkeypatch):
         ("method.weight=", "write for example"),
         ("method.weight=0.1,big", "'big' is not a number"),
         ("method.weight=0.1,nan", "'nan' is not a number"),
-        ("method.wieght=0.1", "Did you mean 'weight'?"),
+        ("method.weigth=0.1", "Did you mean 'weight'?"),
         ("seed=1,2", "'seed' cannot be varied: another option sets it already"),
         ("train.epochs=1,2", "'train.epochs' cannot be varied"),
     ],
