@@ -232,10 +232,14 @@ def test_extra_images_and_other_classes_stop_unless_allowed(files, capsys):
 def test_compare(files, capsys):
     code, out, err = run(
         capsys, "detect", "compare", *inputs(files), "--dt", files / "dt.json", "--recall", 0.5, "--bootstrap", 20,
-        "--json", files / "c.json",
+        "--json", files / "c.json", "--markdown", files / "c.md", "--latex", files / "c.tex", "--csv", files / "c.csv",
     )  # fmt: skip
     assert (code, err) == (0, "")
     assert "AWI" in out
+    assert "| FP per 1,000 wild | 0.5 | 750.0 | 750.0 | +0.0 | 0.0 .. 0.0 | no |" in (files / "c.md").read_text()
+    assert r"\bottomrule" in (files / "c.tex").read_text()
+    lines = list(csv.DictReader((files / "c.csv").read_text().splitlines()))
+    assert [(line["name"], float(line["first"])) for line in lines] == [("awi", 0.5), ("fp_per_1000", 750)]
     rows = json.loads((files / "c.json").read_text())["differences"]
     assert [row["difference"] for row in rows] == [0, 0]
     code, _, err = run(capsys, "detect", "compare", *inputs(files))

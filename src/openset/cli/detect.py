@@ -248,17 +248,25 @@ def compare(
     bootstrap: Bootstrap = 1000,
     seed: Seed = 0,
     json: JsonOut = None,
+    latex: LatexOption = None,
+    markdown: MarkdownOption = None,
+    csv: CsvOption = None,
     allow_extra_images: ExtraImages = False,
     drop_other_classes: OtherClasses = False,
 ) -> None:
     """Two detectors on the same images: differences with paired intervals."""
-    from dataclasses import asdict
+    from dataclasses import asdict, astuple, fields
 
+    from openset.detection.comparison import Difference
     from openset.detection.comparison import compare as compare_detectors
     from openset.detection.evaluation import RECALLS
-    from openset.detection.tables import difference_table
+    from openset.detection.tables import difference_table, for_terminal
     from openset.files import write_json
+    from openset.tables import csv_text
 
+    check_outputs(
+        json, latex, markdown, csv, inputs=[known_gt, wild_gt, *(known_dt or ()), *(wild_dt or ()), *(dt or ())]
+    )
     lenient = {"allow_extra_images": allow_extra_images, "drop_other_classes": drop_other_classes}
     if dt and len(dt) == 2 and not known_dt and not wild_dt:
         inputs: list[tuple[Path | None, Path | None, Path | None]] = [(None, None, file) for file in dt]
@@ -283,7 +291,10 @@ def compare(
         names = ["first", "second"]
     if json is not None:
         write_json(json, {"schema": 1, "names": names, "differences": [asdict(row) for row in rows]})
-    _print(difference_table(rows, names))
+    made = difference_table(rows, names)
+    lines = csv_text([field.name for field in fields(Difference)], map(astuple, rows))
+    write_tables(latex, markdown, csv, [made], lines)
+    _print(for_terminal(made))
 
 
 @app.command(

@@ -28,13 +28,17 @@ def _text(value: float | None, digits: int = 3) -> str:
     return "-" if value is None else f"{value:.{digits}f}"
 
 
+def for_terminal(sheet: PaperTable) -> Table:
+    """The same table, as a terminal shows it."""
+    table = _table(sheet.title, *sheet.head)
+    for row in sheet.rows:
+        table.add_row(*map(escape, row))
+    return table
+
+
 def result_tables(result: OpenSetEvaluation) -> Iterator[Table]:
-    """What a terminal shows."""
-    for sheet in paper_tables(result):
-        table = _table(sheet.title, *sheet.head)
-        for row in sheet.rows:
-            table.add_row(*map(escape, row))
-        yield table
+    """All tables of a result, as a terminal shows them."""
+    return map(for_terminal, paper_tables(result))
 
 
 def paper_tables(result: OpenSetEvaluation) -> Iterator[PaperTable]:
@@ -199,26 +203,21 @@ def f_beta_table(rows: Sequence[FBetaRow]) -> Table:
     return table
 
 
-def difference_table(rows: Sequence[Difference], names: Sequence[str]) -> Table:
+def difference_table(rows: Sequence[Difference], names: Sequence[str]) -> PaperTable:
     """Detector against detector."""
-    table = _table(
-        f"Paired over images, {rows[0].variant} variant",
-        "figure",
-        "recall",
-        *names,
-        "difference",
-        "95 % interval",
-        "clear",
-    )
+    made = []
     for row in rows:
         digits = 4 if row.name == "awi" else 1
-        label = "AWI" if row.name == "awi" else "FP per 1,000 wild"
-        table.add_row(
-            *(label, f"{row.recall:g}", _text(row.first, digits), _text(row.second, digits)),
-            *(
+        made.append(
+            [
+                "AWI" if row.name == "awi" else "FP per 1,000 wild",
+                f"{row.recall:g}",
+                _text(row.first, digits),
+                _text(row.second, digits),
                 f"{row.difference:+.{digits}f}",
                 f"{row.low:.{digits}f} .. {row.high:.{digits}f}",
                 "yes" if row.clear else "no",
-            ),
+            ]
         )
-    return table
+    head = ["figure", "recall", *names, "difference", "95 % interval", "clear"]
+    return PaperTable(head, made, title=f"Paired over images, {rows[0].variant} variant")
