@@ -177,11 +177,19 @@ def _value(text: str) -> Any:
 
 
 def name_files(files: Sequence[Path]) -> list[str]:
-    """Short names that still differ: the file's name, with folders in front only where needed."""
+    """Short names that still differ: the file's name, with folders in front only where needed.
+
+    What all names end with tells nothing and is left out: runs are called by their folders.
+
+    >>> name_files([Path("runs/softmax/split0/scores_test.parquet"), Path("runs/openauc/split0/scores_test.parquet")])
+    ['softmax', 'openauc']
+    """
     for depth in range(1, 1 + max(len(file.parts) for file in files)):
-        names = ["/".join(file.with_suffix("").parts[-depth:]) for file in files]
-        if len(set(names)) == len(names):
-            return names
+        parts = [file.with_suffix("").parts[-depth:] for file in files]
+        if len(set(parts)) == len(parts):
+            while len(parts) > 1 and len({one[-1] for one in parts}) == 1 and min(map(len, parts)) > 1:
+                parts = [one[:-1] for one in parts]
+            return ["/".join(one) for one in parts]
     return [str(file) for file in files]
 
 
