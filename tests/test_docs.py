@@ -1,8 +1,10 @@
 """What README and docs show is run: each block of Python prints what stands below it, each file named is there."""
 
 import contextlib
+import inspect
 import io
 import re
+import shlex
 from pathlib import Path
 
 import pytest
@@ -46,3 +48,43 @@ def test_every_command_in_the_readme_exists():
     names = {command.name for command in app.registered_commands} | {group.name for group in app.registered_groups}
     named = set(re.findall(r"^\| `openset (\w+)", (ROOT / "README.md").read_text(encoding="utf-8"), re.MULTILINE))
     assert named == names
+
+
+GALLERY = (ROOT / "docs" / "gallery.md").read_text(encoding="utf-8")
+PICTURES = set(re.findall(r"\(pictures/([\w-]+)\.png\)", GALLERY))
+
+
+def test_the_gallery_shows_every_figure():
+    plots = pytest.importorskip("openset.plots", reason="matplotlib is not installed")
+    figures = [
+        name
+        for name, function in vars(plots).items()
+        if inspect.isfunction(function) and inspect.signature(function).return_annotation.__name__ == "Figure"
+    ]
+    assert len(figures) >= 15
+    for name in figures:
+        dashed = name.replace("_", "-")
+        assert any(picture == dashed or picture.startswith(f"{dashed}-") for picture in PICTURES), name
+        assert f"`{dashed}" in GALLERY, name  # and says under which name it is written
+
+
+def test_the_gallery_shows_every_picture_that_is_made():
+    made = {file.stem: file.stat().st_size for file in (ROOT / "docs" / "pictures").glob("*.png")}
+    assert set(made) == PICTURES
+    assert max(made.values()) < 250_000
+
+
+def test_commands_of_the_gallery_are_understood():
+    """They take minutes, so they are only read here; docs/make_pictures.py runs them."""
+    import typer
+
+    from openset.cli import app
+
+    lines = re.findall(r"^\$ openset (.*)$", GALLERY, re.MULTILINE)
+    assert len(lines) >= 6
+    for line in lines:
+        command, (name, *words) = typer.main.get_command(app), shlex.split(line)
+        command = command.commands[name]
+        if hasattr(command, "commands"):
+            command, words = command.commands[words[0]], words[1:]
+        command.make_context(name, words)  # raises where an option does not exist

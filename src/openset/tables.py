@@ -3,7 +3,9 @@
 import csv as csv_format
 import io
 import json
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 from openset.evaluation import Evaluation, Result
 
@@ -12,6 +14,12 @@ def number(value: float) -> str:
     """Three decimals, without the zero in front where there is nothing else: .912, 1.000, -.050."""
     text = f"{value:.3f}"
     return text.replace("0.", ".", 1) if text.startswith(("0.", "-0.")) else text
+
+
+def signed(value: float) -> str:
+    """A difference: +.041, -.204."""
+    text = number(value)
+    return text if text.startswith("-") else f"+{text}"
 
 
 def interval(result: Result, *, between: str = " ") -> str:
@@ -27,6 +35,9 @@ def latex_escape(text: str) -> str:
         "\\": r"\textbackslash{}",
         "~": r"\textasciitilde{}",
         "^": r"\textasciicircum{}",
+        "±": r"$\pm$",
+        "<": r"$<$",
+        ">": r"$>$",
         **{sign: f"\\{sign}" for sign in "&%$#_{}"},
     }
     return "".join(special.get(sign, sign) for sign in text)
@@ -48,44 +59,78 @@ def headline_rows(names: Sequence[str], evaluations: Sequence[Evaluation]) -> tu
     return titles, rows
 
 
-def markdown(
+@dataclass(frozen=True)
+class PaperTable:
+    """A table of texts: `below` are rows under a line of their own, such as means."""
+
+    head: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    below: Sequence[Sequence[str]] = ()
+    title: str = ""
+
+    def markdown(self) -> str:
+        """For README files and web pages."""
+        made = ["| " + " | ".join(map(markdown_escape, row)) + " |" for row in (self.head, *self.rows, *self.below)]
+        made.insert(1, "|---|" + "---:|" * (len(self.head) - 1))
+        title = [f"**{markdown_escape(self.title)}**", ""] if self.title else []
+        return "\n".join([*title, *made, ""])
+
+    def latex(self) -> str:
+        """For papers, with the lines of booktabs."""
+        rule = [r"\midrule"] if self.below else []
+        return "\n".join(
+            [
+                r"% needs \usepackage{booktabs}",
+                *([f"% {' '.join(self.title.split())}"] if self.title else []),
+                rf"\begin{{tabular}}{{l{'c' * (len(self.head) - 1)}}}",
+                r"\toprule",
+                _latex_row(self.head),
+                r"\midrule",
+                *map(_latex_row, self.rows),
+                *rule,
+                *map(_latex_row, self.below),
+                r"\bottomrule",
+                r"\end{tabular}",
+                "",
+            ]
+        )
+
+
+def _latex_row(cells: Sequence[str]) -> str:
+    escaped = [re.sub(r"(?<![\w-])-(?=[.\d])", "$-$", latex_escape(cell)) for cell in cells]  # minus, not hyphen
+    # A row that begins with a bracket would be read as an option of the line break before it.
+    return "{}" * escaped[0].startswith("[") + " & ".join(escaped) + r" \\"
+
+
+def csv_text(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    """Lines for a spreadsheet, figures in full precision."""
+    out = io.StringIO()
+    writer = csv_format.writer(out, lineterminator="\n")
+    writer.writerow(head)
+    writer.writerows(rows)
+    return out.getvalue()
+
+
+def headline_table(
     names: Sequence[str], evaluations: Sequence[Evaluation], spreads: Mapping[str, Sequence[str]] | None = None
-) -> str:
-    """A Markdown table: one row per model with its headline figures, then mean and standard deviation rows."""
+) -> PaperTable:
+    """One row per model with its headline figures, then mean and standard deviation rows."""
     titles, rows = headline_rows(names, evaluations)
-    rows += [[name, *cells] for name, cells in (spreads or {}).items()]
-    lines = [["Model", *titles], *rows]
-    made = ["| " + " | ".join(map(markdown_escape, line)) + " |" for line in lines]
-    made.insert(1, "|---|" + "---:|" * len(titles))
-    return "\n".join([*made, ""])
+    return PaperTable(["Model", *titles], rows, [[name, *cells] for name, cells in (spreads or {}).items()])
 
 
 def csv(names: Sequence[str], evaluations: Sequence[Evaluation]) -> str:
     """Every figure of every model in one line each, in full precision."""
-    out = io.StringIO()
-    writer = csv_format.writer(out, lineterminator="\n")
-    writer.writerow(["model", "name", "params", "against", "value", "low", "high"])
-    for name, evaluation in zip(names, evaluations, strict=True):
-        for found in evaluation.results:
-            params = json.dumps(dict(found.params), sort_keys=True) if found.params else ""
-            writer.writerow([name, found.name, params, found.against, found.value, found.low, found.high])
-    return out.getvalue()
+    return csv_text(
+        ["model", "name", "params", "against", "value", "low", "high"],
+        (
+            [name, found.name, params_text(found.params), found.against, found.value, found.low, found.high]
+            for name, evaluation in zip(names, evaluations, strict=True)
+            for found in evaluation.results
+        ),
+    )
 
 
-def latex(names: Sequence[str], evaluations: Sequence[Evaluation], spreads: dict[str, list[str]]) -> str:
-    """A booktabs table: one row per model with its headline figures, then mean and standard deviation rows."""
-    titles, rows = headline_rows(names, evaluations)
-    lines = [
-        r"% needs \usepackage{booktabs}",
-        rf"\begin{{tabular}}{{l{'c' * len(titles)}}}",
-        r"\toprule",
-        " & ".join(["Model", *map(latex_escape, titles)]) + r" \\",
-        r"\midrule",
-        *(" & ".join([latex_escape(name), *cells]) + r" \\" for name, *cells in rows),
-    ]
-    if spreads:
-        lines.append(r"\midrule")
-        lines += [
-            " & ".join([latex_escape(name), *cells]).replace("±", r"$\pm$") + r" \\" for name, cells in spreads.items()
-        ]
-    return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", ""])
+def params_text(params: Mapping[str, object]) -> str:
+    """Options of a metric as JSON, nothing where there are none."""
+    return json.dumps(dict(params), sort_keys=True) if params else ""

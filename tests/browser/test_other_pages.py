@@ -52,6 +52,41 @@ def test_the_wilderness_slider_shows_the_results(tab, detector, tmp_path):
     assert "<i>zebra" in page.locator("#chart-detections text").all_text_contents()
 
 
+def test_every_link_of_a_page_leads_somewhere(tab, three, detector, tmp_path):
+    write_page(tmp_path / "detector.html", detection_page("yolo", detector))
+    write_page(tmp_path / "bench.html", bench_page([BenchRow("a", "softmax", [0.7, 0.8])]))
+    for file in (three[1], tmp_path / "detector.html", tmp_path / "bench.html"):
+        page = tab.open(file)
+        page.keyboard.press("Tab")
+        page.keyboard.press("Enter")
+        assert page.evaluate("document.activeElement.tagName") == "MAIN"  # the first stop skips the list of contents
+        targets = page.eval_on_selector_all("a[href^='#']", "all => all.map(one => one.getAttribute('href'))")
+        assert all(page.locator(target).count() == 1 for target in targets)
+
+
+@pytest.mark.parametrize("width", [390, 720])
+def test_nothing_is_wider_than_the_paper_or_the_phone(tab, three, detector, tmp_path, width):
+    write_page(tmp_path / "detector.html", detection_page("yolo", detector))
+    for file in (three[1], tmp_path / "detector.html"):
+        tab.page.set_viewport_size({"width": width, "height": 900})
+        page = tab.open(file)
+        if width == 720:  # A4 between its margins
+            page.emulate_media(media="print")
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        page.emulate_media(media="screen")
+
+
+def test_nine_lines_of_wilderness_differ(tab, detector, tmp_path):
+    rows = [vars(detector.wilderness[0]) | {"variant": f"v{i}"} for i in range(9)]
+    detector.wilderness = tuple(SimpleNamespace(**row) for row in rows)
+    file = tmp_path / "detector.html"
+    write_page(file, detection_page("yolo", detector))
+    page = tab.open(file)
+    look = "all => all.map(one => one.getAttribute('style') + one.getAttribute('stroke-dasharray'))"
+    looks = page.eval_on_selector_all("#chart-wilderness .legend line", look)
+    assert len(looks) == len(set(looks)) == 9
+
+
 def test_a_bench_page_draws_a_dot_per_method(tab, tmp_path):
     file = tmp_path / "bench.html"
     write_page(file, bench_page([BenchRow(p, m, [0.7, 0.8]) for p in "ab" for m in ("softmax", "ours")]))

@@ -1,6 +1,8 @@
 """`openset detect` as a user calls it."""
 
+import csv
 import json
+import re
 import sys
 from pathlib import Path
 
@@ -86,7 +88,7 @@ def test_evaluate_writes_figures_and_a_page(files, capsys):
     words = ["detect", "evaluate", *inputs(files), "--recall", 0.5, "--bootstrap", 0]
     code, out, _ = run(capsys, *words, "--figures", files / "f", "--report", files / "r.html")
     assert code == 0
-    for name in ("wilderness", "confusion", "errors_recall_0.5"):
+    for name in ("wilderness", "detection-confusion", "detection-errors"):
         assert (files / "f" / f"{name}.png").exists()
         assert (files / "f" / f"{name}.pdf").exists()
     assert "6 figures are in" in out
@@ -95,12 +97,90 @@ def test_evaluate_writes_figures_and_a_page(files, capsys):
     assert "Wilderness" in page
 
 
-def test_a_page_with_pictures_needs_the_pictures(files, capsys):
-    words = ["detect", "evaluate", *inputs(files), "--recall", 0.5, "--bootstrap", 0, "--report", files / "r.html"]
-    code, _, err = run(capsys, *words, "--images", files / "none")
-    assert code == 2
-    assert "There is no folder" in err
-    assert not (files / "r.html").exists()
+def test_evaluate_writes_tables_for_papers(files, capsys):
+    words = ["detect", "evaluate", *inputs(files), "--recall", 0.5, "--bootstrap", 20]
+    code, _, err = run(
+        capsys, *words, "--latex", files / "t.tex", "--markdown", files / "t.md", "--csv", files / "t.csv",
+    )  # fmt: skip
+    assert (code, err) == (0, "")
+    assert (files / "t.tex").read_text().count(r"\begin{tabular}") == 4
+    assert r"95 \% interval" in (files / "t.tex").read_text()
+    table = (files / "t.md").read_text()
+    assert "| recall | variant | AWI |" in table
+    assert "| 0.5 | paper | " in table
+    rows = list(csv.DictReader((files / "t.csv").read_text().splitlines()))
+    found = {(row["name"], row["recall"], row["ratio"]): row for row in rows}
+    assert float(found["fp_per_1000", "0.5", ""]["value"]) == 750
+    assert float(found["wilderness_impact", "0.5", "1.0"]["value"]) == 0.75
+    assert float(found["unknown_unknown", "0.5", "1.0"]["value"]) == 2
+    awi = found["awi", "0.5", ""]
+    assert float(awi["low"]) <= float(awi["value"]) <= float(awi["high"])
+    code, _, err = run(capsys, *words, "--csv", files / "dt.json")
+    assert (code, "is read by this command" in err) == (2, True)
+
+
+@pytest.fixture
+def page_words(files):
+    return ["detect", "evaluate", *inputs(files), "--recall", 0.5, "--bootstrap", 0, "--report", files / "r.html"]
+
+
+def wild_pictures(files, names):
+    """Tiny real pictures for the wild images of these names."""
+    image = pytest.importorskip("PIL.Image")
+    (files / "images").mkdir(exist_ok=True)
+    for name in names:
+        image.new("RGB", (64, 48), "grey").save(files / "images" / name)
+    return files / "images"
+
+
+def test_the_page_shows_the_worst_false_detections(files, page_words, capsys):
+    images = wild_pictures(files, [f"{i}.png" for i in range(4)])
+    code, _, err = run(capsys, *page_words, "--images", images)
+    assert (code, err) == (0, "")
+    page = (files / "r.html").read_text()
+    said = re.findall(r"<figcaption>(.*?)</figcaption></figure>", page[page.index('class="gallery"') :])
+    assert said == ["b, score 0.99; really elephant", "a, score 0.80; really zebra", "a, score 0.70", "a, score 0.60"]
+    assert page.count("data:image/jpeg;base64,") == 4
+    assert "of the gallery" not in page
+
+
+def test_missing_pictures_are_one_sentence_on_the_page(files, page_words, capsys):
+    images = wild_pictures(files, ["0.png"])
+    code, _, err = run(capsys, *page_words, "--images", images)
+    assert (code, err) == (0, "")
+    page = (files / "r.html").read_text()
+    assert "3 of 4 images of the gallery are missing, 2.png for example." in page
+    assert page.count("data:image/jpeg;base64,") == 1
+
+
+def test_a_picture_outside_the_folder_is_not_shown(files, page_words, capsys):
+    images = wild_pictures(files, ["0.png", "secret.png"])
+    (images / "secret.png").rename(files / "secret.png")
+    (images / "1.png").symlink_to(files / "secret.png")
+    code, _, _ = run(capsys, *page_words, "--images", images)
+    assert code == 0
+    assert (files / "r.html").read_text().count("data:image/jpeg;base64,") == 1
+
+
+@pytest.mark.parametrize("trouble", ["no folder", "no pictures", "broken picture", "no page"])
+def test_without_pictures_there_is_one_sentence_and_no_page(files, page_words, capsys, trouble):
+    images = files / "none"
+    sentence = f"There is no folder {images} with images."
+    if trouble == "no pictures":
+        images.mkdir()
+        sentence = "None of the 4 images of the gallery is there, 0.png for example"
+    elif trouble == "broken picture":
+        images = wild_pictures(files, ["0.png", "1.png"])
+        (images / "1.png").write_bytes((images / "1.png").read_bytes()[:40])
+        sentence = f"{images / '1.png'} is not a readable image"
+    elif trouble == "no page":
+        page_words, sentence = page_words[:-2], "--images is for the page: give --report as well."
+    code, out, err = run(capsys, *page_words, "--images", images, "--json", files / "out.json")
+    assert (code, out) == (2, "")
+    assert sentence in err
+    assert len(err.strip().splitlines()) == 1
+    assert not (files / "out.json").exists()
+    assert not list(files.glob("*r.html*"))  # not even a part of it
 
 
 @pytest.mark.parametrize(
@@ -152,10 +232,14 @@ def test_extra_images_and_other_classes_stop_unless_allowed(files, capsys):
 def test_compare(files, capsys):
     code, out, err = run(
         capsys, "detect", "compare", *inputs(files), "--dt", files / "dt.json", "--recall", 0.5, "--bootstrap", 20,
-        "--json", files / "c.json",
+        "--json", files / "c.json", "--markdown", files / "c.md", "--latex", files / "c.tex", "--csv", files / "c.csv",
     )  # fmt: skip
     assert (code, err) == (0, "")
     assert "AWI" in out
+    assert "| FP per 1,000 wild | 0.5 | 750.0 | 750.0 | +0.0 | 0.0 .. 0.0 | no |" in (files / "c.md").read_text()
+    assert r"\bottomrule" in (files / "c.tex").read_text()
+    lines = list(csv.DictReader((files / "c.csv").read_text().splitlines()))
+    assert [(line["name"], float(line["first"])) for line in lines] == [("awi", 0.5), ("fp_per_1000", 750)]
     rows = json.loads((files / "c.json").read_text())["differences"]
     assert [row["difference"] for row in rows] == [0, 0]
     code, _, err = run(capsys, "detect", "compare", *inputs(files))

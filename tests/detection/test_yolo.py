@@ -104,7 +104,7 @@ def test_learns_a_handful_of_scenes_by_heart():
     assert values[-1] < values[0] / 10
     found = detect(model, pixels(scenes), min_score=0.3)
     right = total = 0
-    for (box, label, _), true_box, true_label in zip(found, boxes, classes, strict=True):
+    for (box, label, _, _), true_box, true_label in zip(found, boxes, classes, strict=True):
         for one, name in zip(true_box, true_label, strict=True):
             total += 1
             right += any(iou_by_hand(b, one) >= 0.5 and c == name for b, c in zip(box, label, strict=True))
@@ -117,6 +117,17 @@ def test_same_seed_same_detector():
     weights = [train(pixels(scenes), boxes, classes, 4, steps=3, seed=s).head.weight for s in (1, 1, 2)]
     assert torch.equal(weights[0], weights[1])
     assert not torch.equal(weights[0], weights[2])
+
+
+def test_the_background_is_what_objectness_leaves():
+    torch.manual_seed(0)
+    model = SmallYolo(1)
+    images = np.random.default_rng(0).integers(0, 256, (1, 3, SIZE, SIZE), dtype=np.uint8)
+    [(_, _, score, background)] = detect(model, images, min_score=0.0, nms=1.0)
+    with torch.no_grad():
+        _, objectness, probability = decode(model.eval()(torch.from_numpy(images) / 255))
+    order = (objectness[..., None] * probability).flatten().argsort(descending=True, stable=True)[: len(score)]
+    assert background == pytest.approx(1 - objectness.flatten()[order].numpy(), abs=1e-6)
 
 
 def test_dropout_sampling_averages_passes():

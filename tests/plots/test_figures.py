@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -152,25 +151,6 @@ def test_bench_shows_mean_and_spread(tmp_path):
     mean, _, (spread,) = figure.axes[0].containers[0]
     assert mean.get_xdata() == pytest.approx([0.8])
     assert spread.get_segments()[0][:, 0] == pytest.approx([0.8 - 0.1 * 2**0.5, 0.8 + 0.1 * 2**0.5])
-
-
-def test_detection_figures(tmp_path):
-    row = SimpleNamespace(recall=0.3, ratios=(0.5, 1.0), impact=(0.1, 0.2))
-    figure = drawn(plots.wilderness({"yolo": [row]}), tmp_path)
-    assert line(figure.axes[0], "recall 0.3").get_ydata().tolist() == [0.1, 0.2]
-    steep = SimpleNamespace(recall=0.3, ratios=(0.5, 1.0), impact=(0.4, 0.8))
-    figure = drawn(plots.wilderness({"flat": [row], "steep": [steep]}), tmp_path)
-    assert figure.axes[0].get_ylim()[1] > 0.8  # both panels show the steeper one whole
-    found = SimpleNamespace(recall=0.3, ratio=1.0, closed_set=(90, 2, 3, 5, 0, 0), open_set=(90, 2, 3, 5, 50, 50))
-    figure = drawn(plots.detection_errors({"yolo": found}), tmp_path)
-    widths = [[bar.get_width() for bar in kind] for kind in figure.axes[0].containers]
-    assert np.array(widths)[:, 0] == pytest.approx([0.02, 0.03, 0.05, 0, 0])
-    assert np.array(widths)[3:, 1] == pytest.approx([0.25, 0.25])
-    table = SimpleNamespace(rows=("cat",), columns=("cat", "zebra"), n_known=1, counts=((8, 2),), recall=0.3, ratio=1.0)
-    drawn(plots.detection_confusion(table), tmp_path)
-    background = SimpleNamespace(histogram=(1,) * 20, mean=0.4, n=20, sd=0.1, share_background_higher=0.5)
-    figure = drawn(plots.object_versus_background({f"class {i}": background for i in range(7)}), tmp_path)
-    assert sum(axis.get_visible() for axis in figure.axes) == 7
 
 
 def test_nothing_to_draw_is_said():

@@ -1,3 +1,6 @@
+import base64
+import io
+import re
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -91,6 +94,14 @@ def test_a_detector_has_a_page(picture):
     assert "&lt;cat&gt;, score 0.90; really zebra" in page
 
 
+def test_a_little_impact_is_not_called_none():
+    row = replace(Wilderness(0.3), awi=0.001)
+    assert "add 0.1 wrong detections to every 100" in detection_page("yolo", replace(Detection(), wilderness=(row,)))
+    assert "add 20 wrong detections to every 100" in detection_page(
+        "yolo", replace(Detection(), wilderness=(replace(row, awi=0.2),))
+    )
+
+
 def test_what_a_detector_lacks_is_left_out():
     bare = replace(
         Detection(),
@@ -104,23 +115,65 @@ def test_what_a_detector_lacks_is_left_out():
     assert "Worst false detections" not in page
 
 
+def decoded(html):
+    """The pictures of a gallery."""
+    from PIL import Image
+
+    found = re.findall(r'src="data:image/jpeg;base64,([^"]+)"', html)
+    return [Image.open(io.BytesIO(base64.b64decode(one))) for one in found]
+
+
+def near(pixel, wanted):
+    return all(abs(one - other) < 60 for one, other in zip(pixel, wanted, strict=True))
+
+
+@pytest.mark.parametrize("factor", [1, 4])
+def test_the_box_is_where_the_detection_is(tmp_path, factor):
+    """On a grey picture, also one that is made smaller: amber edges at the box, grey inside and outside."""
+    from PIL import Image
+
+    file = tmp_path / "wild.png"
+    Image.fromarray(np.full((160 * factor, 320 * factor, 3), 120, dtype=np.uint8)).save(file)
+    box = tuple(factor * side for side in (40, 30, 120, 80))
+    [picture] = decoded(gallery_section([FalseDetection(file, box, "cat", 0.9)])[0])
+    assert picture.size == (320, 160)
+    amber, grey = (255, 176, 0), (120, 120, 120)
+    for edge in ((41, 70), (160, 70), (100, 31), (100, 110)):
+        assert near(picture.getpixel(edge), amber), edge
+    for elsewhere in ((100, 70), (20, 70), (200, 70), (100, 10), (100, 140)):
+        assert near(picture.getpixel(elsewhere), grey), elsewhere
+
+
+def test_a_box_beyond_the_picture_is_cut_off(picture):
+    [drawn] = decoded(gallery_section([FalseDetection(picture, (-50, -50, 500, 500), "cat", 0.9)])[0])
+    assert drawn.size == (80, 60)
+
+
 def test_missing_images_are_one_sentence(picture, tmp_path):
-    there, gone = (
+    there, gone, outside = (
         FalseDetection(picture, (0, 0, 5, 5), "cat", 0.5),
         FalseDetection(tmp_path / "no.png", (0, 0, 5, 5), "a", 0.9),
+        FalseDetection(None, (0, 0, 5, 5), "a", 0.8, name="../x.png"),
     )
     html, note = gallery_section([there, gone])
     assert html.count("<img") == 1
-    assert note.startswith("1 of 2 images of the gallery is missing")
+    assert note == f"1 of 2 images of the gallery is missing, {tmp_path / 'no.png'} for example."
+    assert gallery_section([there, outside])[1] == "1 of 2 images of the gallery is missing, ../x.png for example."
     with pytest.raises(OpenSetError, match="None of the 1 images of the gallery is there"):
         gallery_section([gone])
     assert gallery_section([]) == ("", None)
 
 
-def test_a_file_that_is_no_image_is_named(tmp_path):
+def test_a_file_that_is_no_image_is_named(tmp_path, monkeypatch):
+    from PIL import Image
+
     file = tmp_path / "text.png"
     file.write_text("not a picture")
     with pytest.raises(OpenSetError, match=r"text\.png is not a readable image"):
+        gallery_section([FalseDetection(file, (0, 0, 1, 1), "cat", 0.5)])
+    Image.new("RGB", (40, 40)).save(file)
+    monkeypatch.setattr(Image, "MAX_IMAGE_PIXELS", 1000)
+    with pytest.raises(OpenSetError, match=r"text\.png is not a readable image, or it is far too large"):
         gallery_section([FalseDetection(file, (0, 0, 1, 1), "cat", 0.5)])
 
 
@@ -136,6 +189,7 @@ def test_a_bench_has_a_page():
     rows = [BenchRow("mnist", "<ours>", [0.9, 0.92]), BenchRow("mnist", "softmax", [0.8])]
     page = bench_page(rows)
     assert "Best mean OpenAUC: &lt;ours&gt; on mnist (.910)." in page
+    assert "<p>1 protocol, 2 methods</p>" in page
     assert ".014" in page
     assert "<ours>" not in page
     assert "softmax on mnist (.800)" in bench_page(rows, better="lower")

@@ -8,7 +8,8 @@ import sys
 import pytest
 
 from openset.cli import main
-from openset.tables import markdown_escape
+from openset.scores import Scores
+from openset.tables import PaperTable, markdown_escape
 
 
 @pytest.fixture
@@ -81,6 +82,57 @@ def test_compare_writes_the_page_with_its_tests(files, tmp_path):
     page = (tmp_path / "r.html").read_text(encoding="utf-8")
     assert "Open-set F-score" in page
     assert "no difference beyond chance" in page
+
+
+def test_compare_writes_tables_for_papers(files, tmp_path):
+    scores = Scores.read(files[1])  # the strong one knows a little of the answer
+    Scores(scores.labels, scores.predictions, scores.unknown_score + 0.5 * (scores.labels < 0)).write(files[1])
+    words = ["--latex", tmp_path / "c.tex", "--markdown", tmp_path / "c.md", "--csv", tmp_path / "c.csv"]
+    assert run("compare", *files, "--resamples", 20, *words) == 0
+    table = (tmp_path / "c.md").read_text().splitlines()
+    assert table[0] == "| Metric | weak | strong | difference | 95 % interval | p |"
+    assert table[2].startswith("| OpenAUC | .")
+    assert len({line.count("|") for line in table}) == 1
+    latex = (tmp_path / "c.tex").read_text()
+    assert r"\toprule" in latex
+    assert r"95 \% interval" in latex
+    rows = list(csv.DictReader((tmp_path / "c.csv").read_text().splitlines()))
+    assert rows[0]["name"] == "open_auc"
+    assert float(rows[0]["difference"]) < 0
+    for row in rows:
+        gap = float(row["first"]) - float(row["second"])
+        assert float(row["difference"]) == pytest.approx(gap)
+        assert float(row["low"]) <= gap <= float(row["high"])
+
+
+def test_tables_are_not_written_over_what_is_read(files, capsys):
+    assert run("compare", *files, "--csv", files[0]) == 2
+    assert "is read by this command" in capsys.readouterr().err
+
+
+def test_a_table_for_a_paper_by_hand():
+    made = PaperTable(["Model", "a_b"], [["[x]", "-.050 [-.060, .010]"]], [["mean", ".1 ± .2"]], title="50 % of it")
+    assert made.latex().splitlines() == [
+        r"% needs \usepackage{booktabs}",
+        "% 50 % of it",
+        r"\begin{tabular}{lc}",
+        r"\toprule",
+        r"Model & a\_b \\",
+        r"\midrule",
+        r"{}[x] & $-$.050 [$-$.060, .010] \\",
+        r"\midrule",
+        r"mean & .1 $\pm$ .2 \\",
+        r"\bottomrule",
+        r"\end{tabular}",
+    ]
+    assert made.markdown().splitlines() == [
+        "**50 % of it**",
+        "",
+        r"| Model | a\_b |",
+        "|---|---:|",
+        r"| \[x\] | -.050 \[-.060, .010\] |",
+        "| mean | .1 ± .2 |",
+    ]
 
 
 @pytest.mark.parametrize("command", [["evaluate"], ["compare"]])

@@ -176,6 +176,76 @@ def test_bench_finds_mistakes_before_training(tmp_path, capsys):
     assert "neither a number nor a range" in capsys.readouterr().err
 
 
+def test_bench_varies_a_field(tmp_path, capsys, monkeypatch):
+    trained = []
+    train = bench.train
+    monkeypatch.setattr(
+        bench,
+        "train",
+        lambda config, *words, **more: (trained.append(config.method.options["weight"]), train(config, *words, **more))[
+            1
+        ],
+    )
+    words = ("bench", "-m", "openauc", "--splits", "0", "--vary", "method.weight=0.4,0.1", "--out", tmp_path / "runs")
+    assert openset(*words, *FAST, "--figures", tmp_path / "f", "--report", tmp_path / "b.html") == 0
+    assert trained == [0.4, 0.1]
+    assert sorted(one.name for one in (tmp_path / "runs" / "digits").iterdir()) == [
+        "openauc-weight=0.1",
+        "openauc-weight=0.4",
+    ]
+    rows = pl.read_csv(tmp_path / "runs" / "bench.csv")
+    assert rows["method"].to_list() == ["openauc weight=0.4", "openauc weight=0.1"]
+    assert "| digits | openauc weight=0.1 | 1 |" in (tmp_path / "runs" / "bench.md").read_text()
+    assert {one.stem for one in (tmp_path / "f").iterdir()} == {"bench", "gamma-over-epochs", "sensitivity"}
+    assert "openauc weight=0.4" in (tmp_path / "b.html").read_text()
+    assert openset(*words, *FAST) == 0
+    assert trained == [0.4, 0.1]  # what is there is not done again
+
+
+def test_what_varies_is_drawn_in_order(tmp_path, monkeypatch):
+    from openset.cli import bench as command
+    from openset.plots import training
+
+    drawn = {}
+    sensitivity = training.sensitivity
+    monkeypatch.setattr("openset.plots.sensitivity", lambda found, **words: drawn.update(found) or sensitivity(found))
+    vary = bench.Vary.parse("method.weight = 0.4, 0.1, 0.1, 1")
+    assert vary.values == (0.4, 0.1, 1)
+    cells = bench.make_grid(["digits"], ["openauc"], [0, 1], [0], tmp_path, vary=vary)
+    assert cells[-1].config.method.options == {"weight": 1.0}
+    for cell in cells:
+        cell.folder.mkdir(parents=True)
+        (cell.folder / "log.csv").write_text("epoch,loss\n1,0.5\n")
+
+    def summary(cell):
+        value = cell.value / 2 + cell.config.split
+        return {"metrics": [{"name": "open_auc", "params": {}, "against": "unknown", "value": value}]}
+
+    done = [(cell, summary(cell)) for cell in cells]
+    files = command._draw(done, tmp_path / "f", vary)
+    assert drawn["openauc, digits"].settings == [0.1, 0.4, 1]
+    assert drawn["openauc, digits"].values == [[0.05, 1.05], [0.2, 1.2], [0.5, 1.5]]
+    assert {file.stem for file in files} == {"bench", "sensitivity"}  # without negatives there is no confidence
+
+
+@pytest.mark.parametrize(
+    ("vary", "sentence"),
+    [
+        ("method.weight", "write for example method.weight=0.05,0.1,0.2"),
+        ("method.weight=", "write for example"),
+        ("method.weight=0.1,big", "'big' is not a number"),
+        ("method.weight=0.1,nan", "'nan' is not a number"),
+        ("method.weigth=0.1", "Did you mean 'weight'?"),
+        ("seed=1,2", "'seed' cannot be varied: another option sets it already"),
+        ("train.epochs=1,2", "'train.epochs' cannot be varied"),
+    ],
+)
+def test_bench_says_what_cannot_vary(vary, sentence, tmp_path, capsys):
+    assert openset("bench", "-m", "openauc", "--vary", vary, "--out", tmp_path / "runs", *FAST) == 2
+    assert sentence in capsys.readouterr().err
+    assert not (tmp_path / "runs").exists()
+
+
 def test_tables_by_hand():
     rows = [
         bench.Row(

@@ -89,7 +89,7 @@ def test_the_run_folder_is_complete(finished, digits):
         "summary.json",
     }
     log = (finished / "log.csv").read_text().splitlines()
-    assert log[0] == "epoch,lr,loss,accuracy,val_accuracy,val_gamma,val_gamma_plus,val_gamma_minus"
+    assert log[0] == "epoch,lr,loss,accuracy,val_accuracy,val_gamma_plus,val_gamma_minus,val_gamma"
     assert len(log) == 13
     scores = Scores.read(finished / "scores_test.parquet")
     assert np.array_equal(scores.labels, digits.test.labels)
@@ -355,11 +355,11 @@ def test_validation_gamma_is_the_published_one(tmp_path):
         out = tmp_path / method
         run(out, f"method.name={method}", "train.epochs=6")
         scores = Scores.read(out / "scores_val.parquet")
-        wanted = confidence(scores.labels, scores.probabilities, background=method == "background").gamma
-        logged = (out / "log.csv").read_text().splitlines()[-1].split(",")
-        assert float(logged[-1]) == pytest.approx(wanted, abs=1e-5)
+        wanted = confidence(scores.labels, scores.probabilities, background=method == "background")
+        logged = [float(cell) for cell in (out / "log.csv").read_text().splitlines()[-1].split(",")]
+        assert logged[-3:] == pytest.approx([wanted.gamma_plus, wanted.gamma_minus, wanted.gamma], abs=1e-5)
         accuracy = (scores.predictions == scores.labels)[scores.labels >= 0].mean()
-        assert float(logged[-2]) == pytest.approx(accuracy)
+        assert logged[-4] == pytest.approx(accuracy)
 
 
 def test_selection_keeps_the_best_epoch_and_stops_early(tmp_path):

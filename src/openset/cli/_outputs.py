@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,7 +15,11 @@ if TYPE_CHECKING:
     from openset.evaluation import Evaluation
     from openset.report import Paired
     from openset.scores import Scores
+    from openset.tables import PaperTable
 
+LatexOption = Annotated[Path | None, typer.Option("--latex", help="Write a booktabs table to this file.")]
+MarkdownOption = Annotated[Path | None, typer.Option("--markdown", help="Write a Markdown table to this file.")]
+CsvOption = Annotated[Path | None, typer.Option("--csv", help="Write every figure to this CSV file.")]
 ReportOption = Annotated[
     Path | None, typer.Option("--report", help="Write an interactive page to this .html file; it opens from disk.")
 ]
@@ -44,6 +49,22 @@ def check_outputs(*files: Path | None, folder: Path | None = None, inputs: Seque
             raise OpenSetError(f"Cannot write {path}: {near} is a file, not a folder.")
         if not os.access(near, os.W_OK):
             raise OpenSetError(f"Cannot write {path}: permission denied in {near if near.is_dir() else near.parent}.")
+    if folder is not None and find_spec("matplotlib") is None:
+        raise OpenSetError("Figures need matplotlib: pip install 'openset[plot]'.")
+
+
+def write_tables(
+    latex: Path | None, markdown: Path | None, csv: Path | None, tables: Sequence["PaperTable"], lines: str
+) -> None:
+    """Write the tables that were asked for; `lines` are what the CSV file holds."""
+    from openset.files import write_text
+
+    if latex is not None:
+        write_text(latex, "\n".join(table.latex() for table in tables))
+    if markdown is not None:
+        write_text(markdown, "\n".join(table.markdown() for table in tables))
+    if csv is not None:
+        write_text(csv, lines)
 
 
 def write_report(
@@ -68,21 +89,6 @@ def write_report(
         for name, scores, evaluation, file in zip(names, models, evaluations, files, strict=True)
     ]
     write_page(path, evaluation_page(made, against=against, tests=tests, spreads=spreads))
-
-
-def draw(
-    folder: Path,
-    names: Sequence[str],
-    models: Sequence["Scores"],
-    evaluations: Sequence["Evaluation"],
-    against: Sequence[str] | None,
-) -> list[Path]:
-    """Write every figure of an evaluation; says what to install where matplotlib is missing."""
-    try:
-        from openset.plots import write_figures
-    except ModuleNotFoundError as error:
-        raise OpenSetError("Figures need matplotlib: pip install 'openset[plot]'.") from error
-    return write_figures(folder, names, models, evaluations, against=against)
 
 
 def say_written(report: Path | None, figures: Path | None = None, drawn: Sequence[Path] = ()) -> None:

@@ -1,8 +1,8 @@
 """`openset bench`: methods against each other, over splits and seeds."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
@@ -11,7 +11,12 @@ from openset.cli._outputs import FiguresOption, ReportOption, check_outputs, say
 from openset.cli.train import DataRootOption, SetOption
 
 if TYPE_CHECKING:
-    from openset.train.bench import Cell
+    from openset.train.bench import Cell, Vary
+    from openset.views.runs import BenchRow
+
+    Done = Sequence[tuple[Cell, Mapping[str, Any]]]
+
+_Key = TypeVar("_Key")
 
 
 def command(
@@ -23,6 +28,10 @@ def command(
     seeds: Annotated[str, typer.Option("--seeds", help="Numbers or ranges: 0-2 or 0,7.")] = "0",
     recipe: Annotated[str | None, typer.Option("--recipe", "-r", help="Recipe for all runs.")] = None,
     settings: SetOption = None,
+    vary: Annotated[
+        str | None,
+        typer.Option("--vary", help="A field and its values, one run each: method.weight=0.05,0.1,0.2."),
+    ] = None,
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder of the runs and tables.")] = Path("runs"),
     report: ReportOption = None,
     figures: FiguresOption = None,
@@ -33,6 +42,7 @@ def command(
     Runs that are there are not done again, broken-off ones go on, and a failed one does not stop the others.
 
     Example: openset bench --protocols digits --methods softmax,maxlogit,openauc --splits 0-4 --seeds 0-2
+    Example: openset bench --methods openauc --vary method.weight=0.05,0.1,0.2,0.4 --figures figures
     """
     from openset.cli._numbers import names, numbers
     from openset.cli._training import training_bar
@@ -43,6 +53,7 @@ def command(
     from openset.train.interrupt import Interrupted
 
     check_outputs(report, folder=figures)
+    varied = None if vary is None else bench.Vary.parse(vary)
     cells = bench.make_grid(
         names(protocols),
         list(METHODS) if methods == "all" else names(methods),
@@ -52,6 +63,7 @@ def command(
         recipe=recipe,
         overrides=settings or (),
         data_root=None if data_root is None else str(data_root),
+        vary=varied,
     )
     screen = console()
     screen.print(f"{len(cells)} runs, into {out}/")
@@ -98,31 +110,57 @@ def command(
     screen.print(made)
     screen.print("Against unknowns alone where a protocol also has negatives; bold: best of the protocol.", style="dim")
     screen.print(f"Tables: {out}/bench.md, bench.tex, bench.csv", highlight=False)
-    say_written(report, figures, _show_runs(done, report, figures))
+    if report is not None:
+        from openset.report import bench_page, write_page
+
+        write_page(report, bench_page(_dots(done)))
+    say_written(report, figures, [] if figures is None else _draw(done, figures, varied))
     if failed:
         typer.echo(f"{len(failed)} of {len(cells)} runs failed; reasons are in {out}/bench_failed.json.", err=True)
         raise typer.Exit(1)
 
 
-def _show_runs(
-    done: "Sequence[tuple[Cell, Mapping[str, Any]]]", report: Path | None, figures: Path | None
-) -> list[Path]:
-    """The page and the dot plot of OpenAUC, one dot per method, from the single runs."""
+def _dots(done: "Done") -> "list[BenchRow]":
+    """OpenAUC of the single runs, by protocol and row of the tables."""
     from openset.train.bench import value_of
     from openset.views.runs import BenchRow
 
-    if report is None and figures is None:
-        return []
-    values: dict[tuple[str, str], list[float]] = {}
-    for cell, summary in done:
-        values.setdefault((cell.protocol, cell.method), []).append(value_of(summary, "open_auc"))
-    rows = [BenchRow(protocol, method, found) for (protocol, method), found in values.items()]
-    if report is not None:
-        from openset.report import bench_page, write_page
+    return [
+        BenchRow(protocol, name, [value_of(summary, "open_auc") for _, summary in runs])
+        for (protocol, name), runs in _by(done, lambda cell: (cell.protocol, cell.name)).items()
+    ]
 
-        write_page(report, bench_page(rows))
-    if figures is None:
-        return []
+
+def _draw(done: "Done", folder: Path, varied: "Vary | None") -> list[Path]:
+    """The dots, confidence over epochs where there were negatives, and what the field that varies does."""
     from openset import plots
+    from openset.train.bench import value_of
+    from openset.views.runs import GammaLog, Sensitivity, TrainingLog
 
-    return plots.save(plots.bench(rows), figures / "bench")
+    made = {"bench": plots.bench(_dots(done))}
+    several = len({cell.protocol for cell, _ in done}) > 1
+    confidence = {}
+    for (name, protocol), runs in _by(done, lambda cell: (cell.name, cell.protocol)).items():
+        log = GammaLog.mean(TrainingLog.read(cell.folder / "log.csv") for cell, _ in runs)
+        if log is not None:
+            confidence[f"{name}, {protocol}" if several else name] = log
+    if confidence:
+        made["gamma-over-epochs"] = plots.gamma_over_epochs(confidence)
+    if varied is not None:
+        found = {}
+        for (method, protocol), runs in _by(done, lambda cell: (cell.method, cell.protocol)).items():
+            values = {
+                value: [value_of(summary, "open_auc") for _, summary in same]
+                for value, same in sorted(_by(runs, lambda cell: cell.value or 0.0).items())
+            }
+            found[f"{method}, {protocol}"] = Sensitivity(list(values), list(values.values()))
+        made["sensitivity"] = plots.sensitivity(found, setting=varied.field)
+    return [path for name, figure in made.items() for path in plots.save(figure, folder / name)]
+
+
+def _by(done: "Done", key: "Callable[[Cell], _Key]") -> "dict[_Key, Done]":
+    """Runs that have the same key, in the order of the grid."""
+    groups: dict[_Key, list[tuple[Cell, Mapping[str, Any]]]] = {}
+    for cell, summary in done:
+        groups.setdefault(key(cell), []).append((cell, summary))
+    return {**groups}

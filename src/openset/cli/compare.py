@@ -18,7 +18,16 @@ from openset.cli._console import (
     read,
     table,
 )
-from openset.cli._outputs import ReportOption, check_outputs, say_written, write_report
+from openset.cli._outputs import (
+    CsvOption,
+    LatexOption,
+    MarkdownOption,
+    ReportOption,
+    check_outputs,
+    say_written,
+    write_report,
+    write_tables,
+)
 
 if TYPE_CHECKING:
     from openset.evaluation import Result
@@ -34,6 +43,9 @@ def command(
     background: BackgroundOption = False,
     fit: FitOption = None,
     json: JsonOption = None,
+    latex: LatexOption = None,
+    markdown: MarkdownOption = None,
+    csv: CsvOption = None,
     report: ReportOption = None,
     resamples: Annotated[int | None, typer.Option("--resamples", min=2, help="Bootstrap resamples.")] = None,
     seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of the bootstrap.")] = 0,
@@ -50,9 +62,8 @@ def command(
     from openset.files import write_json
     from openset.intervals import Comparison, align, compare
     from openset.metrics import METRICS
-    from openset.tables import number
 
-    check_outputs(json, report, inputs=[first, second, fit])
+    check_outputs(json, latex, markdown, csv, report, inputs=[first, second, fit])
     a, b = align(*(read(file, score, background, fit) for file in (first, second)))
     cards = [card for card in METRICS.values() if card.headline]
     results: list[tuple[Result, Comparison]] = []
@@ -97,29 +108,15 @@ def command(
                 "provenance": provenance(),
             },
         )
-    made = table(
-        "",
-        "first",
-        "second",
-        "difference",
-        "95 % interval",
-        "p",
-        title=f"{len(a):,} samples, against {escape(against)}",
-    )
-    for result, found in results:
+    made = table(*_HEAD, title=f"{len(a):,} samples, against {escape(against)}")
+    rows = [_row(result, found) for result, found in results]
+    for row, (result, found) in zip(rows, results, strict=True):
         gap = found.difference
         sure = gap.low > 0 or gap.high < 0
         better = (gap.value > 0) == (METRICS[result.name].better == "higher")
-        colour = ("green" if better else "red") if sure else ""
-        made.add_row(
-            result.title,
-            number(found.first.value),
-            number(found.second.value),
-            f"{gap.value:+.3f}".replace("0.", ".", 1),
-            escape(f"[{gap.low:+.3f}, {gap.high:+.3f}]"),
-            "<.001" if found.p_value < 0.001 else f"{found.p_value:.3f}".lstrip("0"),
-            style=colour,
-        )
+        made.add_row(*map(escape, row), style=("green" if better else "red") if sure else "")
+    if latex or markdown or csv:
+        _tables(latex, markdown, csv, [first, second], rows, results)
     out = console()
     out.print(f"first:  {escape(str(first))}\nsecond: {escape(str(second))}\n")
     out.print(made)
@@ -130,6 +127,55 @@ def command(
     if report is not None:
         _report(report, [first, second], [a, b], results, against, resamples, seed)
         say_written(report)
+
+
+_HEAD = ("", "first", "second", "difference", "95 % interval", "p")
+
+
+def _row(result: "Result", found: "Comparison") -> list[str]:
+    from openset.tables import number, signed
+
+    gap = found.difference
+    return [
+        result.title,
+        number(found.first.value),
+        number(found.second.value),
+        signed(gap.value),
+        f"[{signed(gap.low)}, {signed(gap.high)}]",
+        "<.001" if found.p_value < 0.001 else f"{found.p_value:.3f}".lstrip("0"),
+    ]
+
+
+def _tables(
+    latex: Path | None,
+    markdown: Path | None,
+    csv: Path | None,
+    files: Sequence[Path],
+    rows: Sequence[Sequence[str]],
+    results: Sequence[tuple["Result", "Comparison"]],
+) -> None:
+    """The comparison as printed, and every figure of it in full."""
+    from openset.cli.evaluate import name_files
+    from openset.tables import PaperTable, csv_text, params_text
+
+    lines = csv_text(
+        ["name", "params", "against", "first", "second", "difference", "low", "high", "p_value"],
+        (
+            [
+                result.name,
+                params_text(result.params),
+                result.against,
+                found.first.value,
+                found.second.value,
+                found.difference.value,
+                found.difference.low,
+                found.difference.high,
+                found.p_value,
+            ]
+            for result, found in results
+        ),
+    )
+    write_tables(latex, markdown, csv, [PaperTable(["Metric", *name_files(files), *_HEAD[3:]], rows)], lines)
 
 
 def _report(

@@ -7,11 +7,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from openset.cli._outputs import FiguresOption, ReportOption, check_outputs, say_written
+from openset.cli._outputs import (
+    CsvOption,
+    FiguresOption,
+    LatexOption,
+    MarkdownOption,
+    ReportOption,
+    check_outputs,
+    say_written,
+    write_tables,
+)
 from openset.errors import OpenSetError
 
 if TYPE_CHECKING:
-    from openset.detection.evaluation import OpenSetEvaluation
     from openset.detection.sets import OpenSetData
     from openset.report import FalseDetection
 
@@ -124,6 +132,9 @@ def evaluate(
     bootstrap: Bootstrap = 1000,
     seed: Seed = 0,
     json: JsonOut = None,
+    latex: LatexOption = None,
+    markdown: MarkdownOption = None,
+    csv: CsvOption = None,
     report: ReportOption = None,
     images: Annotated[
         Path | None, typer.Option(help="Folder of the wild images; the page then shows the worst false detections.")
@@ -140,11 +151,18 @@ def evaluate(
     from openset.detection.evaluation import RECALLS, evaluate_data
     from openset.detection.gate import check_bars, parse_bar
     from openset.detection.names import read_similar
-    from openset.detection.tables import TRAINING_RULE, result_tables, verdict
+    from openset.detection.tables import TRAINING_RULE, csv_lines, paper_tables, result_tables, verdict
     from openset.detection.wilderness import VARIANTS
     from openset.files import write_json
 
-    check_outputs(json, report, folder=figures)
+    check_outputs(
+        json, latex, markdown, csv, report, folder=figures,
+        inputs=[known_gt, wild_gt, known_dt, wild_dt, dt, similar],
+    )  # fmt: skip
+    if images is not None and report is None:
+        raise OpenSetError("--images is for the page: give --report as well.")
+    if images is not None and not images.is_dir():
+        raise OpenSetError(f"There is no folder {images} with images.")
     bars = [parse_bar(text) for text in require or []]
     variants = [name for one in variant or ["paper"] for name in (VARIANTS if one == "all" else [one])]
     with _busy("reading"):
@@ -163,8 +181,16 @@ def evaluate(
             data, recalls=recall or RECALLS, variant=variants, rule=rule, iou=iou, ratios=ratio, similar=groups,
             bootstrap=bootstrap, seed=seed,
         )  # fmt: skip
+    name = (known_dt or dt or known_gt).name.partition(".")[0]
+    if report is not None:
+        from openset.report import detection_page, write_page
+
+        shown = [] if images is None else _false_detections(data, images)
+        write_page(report, detection_page(name, result, gallery=shown))
     if json is not None:
         write_json(json, result.to_json())
+    if latex or markdown or csv:
+        write_tables(latex, markdown, csv, list(paper_tables(result)), csv_lines(name, result))
     _print(
         f"{result.n_known} known images with {result.n_detections[0]} detections, "
         f"{result.n_wild} wild images with {result.n_detections[1]} detections",
@@ -177,12 +203,11 @@ def evaluate(
         verdict(result),
         TRAINING_RULE,
     )
-    if report is not None:
-        from openset.report import detection_page, write_page
+    drawn: list[Path] = []
+    if figures is not None:
+        from openset.plots import write_detection_figures
 
-        shown = [] if images is None else _false_detections(data, images)
-        write_page(report, detection_page((known_dt or dt or known_gt).stem, result, gallery=shown))
-    drawn = [] if figures is None else _draw(result, figures)
+        drawn = write_detection_figures(figures, name, result)
     say_written(report, figures, drawn)
     missed = check_bars(result, bars)
     if missed:
@@ -191,40 +216,18 @@ def evaluate(
 
 
 def _false_detections(data: "OpenSetData", images: Path) -> "list[FalseDetection]":
-    """The highest scored detections on wild images, the best one of each image."""
-    from openset.detection.gallery import find_inside, worst_detections
+    """The highest scored detections on wild images, the best one of each image, with what they really lie on."""
+    from openset.detection.gallery import find_inside, truths_of, worst_detections
     from openset.report import FalseDetection
 
-    if not images.is_dir():
-        raise OpenSetError(f"There is no folder {images} with images.")
-    found = data.wild_found
+    worst = data.wild_found.select(worst_detections(data.wild_found)[:24])
     made = []
-    for row in worst_detections(found)[:24].tolist():
-        name = data.wild.file_names[found.image[row]]
-        x, y, width, height = found.box[row].tolist()
-        label = data.known.class_names[found.category[row]]
-        path = find_inside(images, name) or images / Path(name).name
-        made.append(FalseDetection(path, (x, y, width, height), label, float(found.score[row])))
+    for image, category, box, score, truth in zip(
+        worst.image, worst.category, worst.box.tolist(), worst.score.tolist(), truths_of(data.wild, worst), strict=True
+    ):
+        name, label = data.wild.file_names[image], data.known.class_names[category]
+        made.append(FalseDetection(find_inside(images, name), tuple(box), label, score, truth, name))
     return made
-
-
-def _draw(result: "OpenSetEvaluation", folder: Path) -> list[Path]:
-    """Every figure of a detection result, as PDF and PNG."""
-    try:
-        from openset import plots
-    except ModuleNotFoundError as error:
-        raise OpenSetError("Figures need matplotlib: pip install 'openset[plot]'.") from error
-    made = {
-        "wilderness": plots.wilderness({"detector": result.wilderness}),
-        "confusion": plots.detection_confusion(result.confusion),
-    }
-    made |= {
-        f"errors_recall_{row.recall:g}": plots.detection_errors({f"recall {row.recall:g}": row})
-        for row in result.errors
-    }
-    if result.background:
-        made["object_versus_background"] = plots.object_versus_background(result.background)
-    return [path for name, figure in made.items() for path in plots.save(figure, folder / name)]
 
 
 def _or_dash(value: float | None) -> str:
@@ -245,17 +248,25 @@ def compare(
     bootstrap: Bootstrap = 1000,
     seed: Seed = 0,
     json: JsonOut = None,
+    latex: LatexOption = None,
+    markdown: MarkdownOption = None,
+    csv: CsvOption = None,
     allow_extra_images: ExtraImages = False,
     drop_other_classes: OtherClasses = False,
 ) -> None:
     """Two detectors on the same images: differences with paired intervals."""
-    from dataclasses import asdict
+    from dataclasses import asdict, astuple, fields
 
+    from openset.detection.comparison import Difference
     from openset.detection.comparison import compare as compare_detectors
     from openset.detection.evaluation import RECALLS
-    from openset.detection.tables import difference_table
+    from openset.detection.tables import difference_table, for_terminal
     from openset.files import write_json
+    from openset.tables import csv_text
 
+    check_outputs(
+        json, latex, markdown, csv, inputs=[known_gt, wild_gt, *(known_dt or ()), *(wild_dt or ()), *(dt or ())]
+    )
     lenient = {"allow_extra_images": allow_extra_images, "drop_other_classes": drop_other_classes}
     if dt and len(dt) == 2 and not known_dt and not wild_dt:
         inputs: list[tuple[Path | None, Path | None, Path | None]] = [(None, None, file) for file in dt]
@@ -280,7 +291,10 @@ def compare(
         names = ["first", "second"]
     if json is not None:
         write_json(json, {"schema": 1, "names": names, "differences": [asdict(row) for row in rows]})
-    _print(difference_table(rows, names))
+    made = difference_table(rows, names)
+    lines = csv_text([field.name for field in fields(Difference)], map(astuple, rows))
+    write_tables(latex, markdown, csv, [made], lines)
+    _print(for_terminal(made))
 
 
 @app.command(
@@ -447,9 +461,10 @@ def demo(
         *result_tables(done.result),
         verdict(done.result),
         *([f"Look at {done.gallery.sheet}: the unknown shapes it is surest about."] if done.gallery else []),
-        *(f"Wrote {file}" for file in done.figures),
+        *([f"{len(done.figures)} figures are in {done.figures[0].parent}."] if done.figures else []),
         f"Everything is in {out}. Try: openset detect evaluate --known-gt {out}/known.json "
-        f"--known-dt {out}/known_dt.json --wild-gt {out}/wild.json --wild-dt {out}/wild_dt.json --variant all",
+        f"--known-dt {out}/known_dt.json --wild-gt {out}/wild.json --wild-dt {out}/wild_dt.json "
+        f"--images {out}/images --report {out}/report.html",
     )
 
 

@@ -18,12 +18,15 @@ from openset.cli._console import (
     table,
 )
 from openset.cli._outputs import (
+    CsvOption,
     FiguresOption,
+    LatexOption,
+    MarkdownOption,
     ReportOption,
     check_outputs,
-    draw,
     say_written,
     write_report,
+    write_tables,
 )
 from openset.errors import OpenSetError
 
@@ -41,9 +44,9 @@ def command(
     background: BackgroundOption = False,
     fit: FitOption = None,
     json: JsonOption = None,
-    latex: Annotated[Path | None, typer.Option("--latex", help="Write a booktabs table to this file.")] = None,
-    markdown: Annotated[Path | None, typer.Option("--markdown", help="Write a Markdown table to this file.")] = None,
-    csv: Annotated[Path | None, typer.Option("--csv", help="Write every figure to this CSV file.")] = None,
+    latex: LatexOption = None,
+    markdown: MarkdownOption = None,
+    csv: CsvOption = None,
     report: ReportOption = None,
     figures: FiguresOption = None,
     require: Annotated[
@@ -91,7 +94,11 @@ def command(
     write_files(json, latex, markdown, csv, files, names, evaluations, groups)
     if report is not None:
         write_report(report, files, names, models, evaluations, against, spreads=spread_rows(evaluations, groups))
-    drawn = [] if figures is None else draw(figures, names, models, evaluations, against)
+    drawn: list[Path] = []
+    if figures is not None:
+        from openset.plots import write_figures
+
+        drawn = write_figures(figures, names, models, evaluations, against=against)
     show(names, evaluations, groups)
     say_written(report, figures, drawn)
     if missed:
@@ -170,11 +177,19 @@ def _value(text: str) -> Any:
 
 
 def name_files(files: Sequence[Path]) -> list[str]:
-    """Short names that still differ: the file's name, with folders in front only where needed."""
+    """Short names that still differ: the file's name, with folders in front only where needed.
+
+    What all names end with tells nothing and is left out: runs are called by their folders.
+
+    >>> name_files([Path("runs/softmax/split0/scores_test.parquet"), Path("runs/openauc/split0/scores_test.parquet")])
+    ['softmax', 'openauc']
+    """
     for depth in range(1, 1 + max(len(file.parts) for file in files)):
-        names = ["/".join(file.with_suffix("").parts[-depth:]) for file in files]
-        if len(set(names)) == len(names):
-            return names
+        parts = [file.with_suffix("").parts[-depth:] for file in files]
+        if len(set(parts)) == len(parts):
+            while len(parts) > 1 and len({one[-1] for one in parts}) == 1 and min(map(len, parts)) > 1:
+                parts = [one[:-1] for one in parts]
+            return ["/".join(one) for one in parts]
     return [str(file) for file in files]
 
 
@@ -236,7 +251,7 @@ def write_files(
     """Write what was asked for."""
     from openset import tables
     from openset.evaluation import provenance
-    from openset.files import write_json, write_text
+    from openset.files import write_json
 
     if json is not None:
         entries = [
@@ -256,12 +271,8 @@ def write_files(
                 for key, places in groups.items()
             ]
         write_json(json, content)
-    if latex is not None:
-        write_text(latex, tables.latex(names, evaluations, spread_rows(evaluations, groups)))
-    if markdown is not None:
-        write_text(markdown, tables.markdown(names, evaluations, spread_rows(evaluations, groups)))
-    if csv is not None:
-        write_text(csv, tables.csv(names, evaluations))
+    made = tables.headline_table(names, evaluations, spread_rows(evaluations, groups))
+    write_tables(latex, markdown, csv, [made], tables.csv(names, evaluations))
 
 
 def spread_rows(evaluations: Sequence["Evaluation"], groups: dict[str, list[int]]) -> dict[str, list[str]]:

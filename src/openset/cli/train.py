@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from openset.cli._console import console, table
-from openset.cli._outputs import ReportOption, check_outputs, say_written
+from openset.cli._outputs import FiguresOption, ReportOption, check_outputs, say_written
 
 SetOption = Annotated[
     list[str] | None, typer.Option("--set", "-s", help="Any field of the recipe: optimizer.lr=0.01; may be repeated.")
@@ -35,6 +35,7 @@ def command(
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in --out.")] = False,
     data_root: DataRootOption = None,
     report: ReportOption = None,
+    figures: FiguresOption = None,
 ) -> None:
     """Train a method on a protocol; weights, scores, outputs and a threshold go to one folder.
 
@@ -44,7 +45,7 @@ def command(
     from openset.train.interrupt import Interrupted
     from openset.train.run import begin, is_first_process, train
 
-    check_outputs(report)
+    check_outputs(report, folder=figures)
 
     given: dict[str, Any] = {
         "protocol": protocol,
@@ -85,29 +86,35 @@ def command(
         raise typer.Exit(130) from None
     if summary:
         show(summary, out)
-        if report is not None:
-            write_report(report, out)
-            say_written(report)
+        drawn = [] if report is None and figures is None else look_at(out, summary, report, figures)
+        say_written(report, figures, drawn)
 
 
-def write_report(path: Path, run: Path) -> None:
-    """The page of a run: its figures on the test part, and how training went."""
+def look_at(run: Path, summary: dict[str, Any], report: Path | None, figures: Path | None) -> list[Path]:
+    """The page and the figures of a run: what it does on the test part, and how training went; returns the figures."""
     from openset.evaluation import evaluate
-    from openset.files import read_table
-    from openset.report import Model, evaluation_page, training_section, write_page
     from openset.scores import Scores
-    from openset.views.runs import TrainingLog
+    from openset.views.runs import GammaLog, TrainingLog
 
-    scores = Scores.read(run / "scores_test.parquet")
-    log = read_table(run / "log.csv")
-    columns = {
-        name: [None if cell in (None, "") else float(cell) for cell in log[name].to_list()]
-        for name in log.columns
-        if name != "epoch"
-    }
-    epochs = [float(cell) for cell in log["epoch"].to_list()] if "epoch" in log.columns else list(range(log.height))
-    model = Model(run.name, scores, evaluate(scores), str(run / "scores_test.parquet"))
-    write_page(path, evaluation_page([model], extra=[training_section(TrainingLog(epochs, columns))]))
+    file = run / "scores_test.parquet"
+    scores, log = Scores.read(file), TrainingLog.read(run / "log.csv")
+    evaluation = evaluate(scores)
+    name = f"{summary['method']} on {summary['protocol']}, split {summary['split']}"
+    if report is not None:
+        from openset.report import Model, evaluation_page, training_section, write_page
+
+        model = Model(name, scores, evaluation, str(file))
+        write_page(report, evaluation_page([model], extra=[training_section(log)]))
+    if figures is None:
+        return []
+    from openset import plots
+
+    drawn = plots.write_figures(figures, [name], [scores], [evaluation])
+    drawn += plots.save(plots.training_curves(log), figures / "training-curves")
+    confidence = GammaLog.mean([log])
+    if confidence is not None:
+        drawn += plots.save(plots.gamma_over_epochs({summary["method"]: confidence}), figures / "gamma-over-epochs")
+    return drawn
 
 
 def show(summary: dict[str, Any], out: Path) -> None:

@@ -87,9 +87,9 @@ def _figures(result: OpenSetEvaluation, folder: Path) -> list[Path]:
 
     if find_spec("matplotlib") is None:
         return []
-    from openset.detection.figures import write_figures
+    from openset.plots import write_detection_figures
 
-    return write_figures(result, folder / "figures")
+    return write_detection_figures(folder / "figures", "small YOLO", result)
 
 
 def _save_pictures(folder: Path, scenes: list[Scene], prefix: str, first: int) -> None:
@@ -98,7 +98,7 @@ def _save_pictures(folder: Path, scenes: list[Scene], prefix: str, first: int) -
             scene.picture.save(temporary, format="PNG")
 
 
-def _results(found: list[tuple[Any, Any, Any]], first: int) -> list[dict[str, Any]]:
+def _results(found: list[tuple[Any, Any, Any, Any]], first: int) -> list[dict[str, Any]]:
     """Detections as COCO results; class ids start at 1."""
     return [
         {
@@ -106,7 +106,8 @@ def _results(found: list[tuple[Any, Any, Any]], first: int) -> list[dict[str, An
             "category_id": int(label) + 1,
             "bbox": np.round(box, 2).tolist(),
             "score": round(float(score), 6),
+            "background_score": round(float(background), 6),
         }
-        for i, (boxes, classes, scores) in enumerate(found, first)
-        for box, label, score in zip(boxes, classes, scores, strict=True)
+        for i, one in enumerate(found, first)
+        for box, label, score, background in zip(*one, strict=True)
     ]

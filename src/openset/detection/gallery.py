@@ -13,6 +13,8 @@ import numpy as np
 
 from openset.detection.coco import Detections, Floats, GroundTruth, Ints
 from openset.detection.entries import three
+from openset.detection.errors import NEAR
+from openset.detection.matching import overlaps
 from openset.errors import OpenSetError
 from openset.files import replacing
 
@@ -39,6 +41,13 @@ def worst_detections(found: Detections, thresholds: Floats | None = None) -> Int
         rows = rows[found.score[rows] >= thresholds[found.category[rows]]]
     first = np.unique(found.image[rows], return_index=True)[1]
     return rows[np.sort(first)]
+
+
+def truths_of(wild: GroundTruth, found: Detections) -> list[str]:
+    """What each wild detection lies on: the annotated object with the largest IoU of at least .1, or nothing."""
+    pairs = overlaps(wild, found)
+    best = pairs.best(pairs.iou >= NEAR)
+    return [wild.class_names[wild.category[pairs.object[pair]]] if pair >= 0 else "" for pair in best]
 
 
 def draw_gallery(

@@ -31,8 +31,8 @@ def yolo_detector(path: str, known: GroundTruth, settings: Settings) -> Detector
         small = [np.asarray(picture.resize((SIZE, SIZE))).transpose(2, 0, 1) for picture in pictures]
         found = detect(model, np.stack(small), min_score=settings.min_score, passes=settings.passes)
         return [
-            Found(boxes * np.tile(np.array(picture.size) / SIZE, 2), labels, scores)
-            for picture, (boxes, labels, scores) in zip(pictures, found, strict=True)
+            Found(boxes * np.tile(np.array(picture.size) / SIZE, 2), labels, scores, background)
+            for picture, (boxes, labels, scores, background) in zip(pictures, found, strict=True)
         ]
 
     return run

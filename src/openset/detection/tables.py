@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 import numpy as np
+from rich.markup import escape
 from rich.table import Table
 
 from openset.detection.comparison import Difference
@@ -10,6 +11,7 @@ from openset.detection.errors import KINDS, Confusion, Errors
 from openset.detection.evaluation import OpenSetEvaluation
 from openset.detection.operating import ClassPoint, FBetaRow
 from openset.detection.wilderness import Wilderness
+from openset.tables import PaperTable, csv_text
 
 TRAINING_RULE = "The figures hold only if the detector never saw the wild classes in training, not even without labels."
 
@@ -26,84 +28,109 @@ def _text(value: float | None, digits: int = 3) -> str:
     return "-" if value is None else f"{value:.{digits}f}"
 
 
+def for_terminal(sheet: PaperTable) -> Table:
+    """The same table, as a terminal shows it."""
+    table = _table(sheet.title, *sheet.head)
+    for row in sheet.rows:
+        table.add_row(*map(escape, row))
+    return table
+
+
 def result_tables(result: OpenSetEvaluation) -> Iterator[Table]:
+    """All tables of a result, as a terminal shows them."""
+    return map(for_terminal, paper_tables(result))
+
+
+def paper_tables(result: OpenSetEvaluation) -> Iterator[PaperTable]:
     """mAP, wilderness, errors, confusions, object versus background."""
     means = result.mean_average_precision
-    table = _table(
-        f"mAP (IoU {means.iou:g}, {means.rule} matching, interpolated)",
-        "",
-        "known images",
-        f"wild ratio {means.ratio:.2g}",
+    yield PaperTable(
+        ["", "known images", f"wild ratio {means.ratio:.2g}"],
+        [[name.replace("_", " "), _text(value), _text(means.wild[name])] for name, value in means.known.items()],
+        title=f"mAP (IoU {means.iou:g}, {means.rule} matching, interpolated)",
     )
-    for name, value in means.known.items():
-        table.add_row(name.replace("_", " "), _text(value), _text(means.wild[name]))
-    yield table
     yield _wilderness_table(result.wilderness)
     yield _errors_table(result.errors)
     confused = top_confusions(result.confusion)
     if confused:
-        table = _table(
-            f"Unknown objects taken for known ones (recall {result.confusion.recall:g})",
-            "unknown",
-            "called",
-            "times",
+        yield PaperTable(
+            ["unknown", "called", "times"],
+            [[unknown, known, str(n)] for unknown, known, n in confused],
+            title=f"Unknown objects taken for known ones (recall {result.confusion.recall:g})",
         )
-        for unknown, known, n in confused:
-            table.add_row(unknown, known, str(n))
-        yield table
     if result.background:
-        table = _table(
-            "Object score minus background score, correct detections",
-            "class",
-            "n",
-            "mean",
-            "sd",
-            "background higher",
+        yield PaperTable(
+            ["class", "n", "mean", "sd", "background higher"],
+            [
+                [name, str(row.n), _text(row.mean), _text(row.sd), f"{row.share_background_higher:.1%}"]
+                for name, row in result.background.items()
+            ],
+            title="Object score minus background score, correct detections",
         )
-        for name, row in result.background.items():
-            table.add_row(name, str(row.n), _text(row.mean), _text(row.sd), f"{row.share_background_higher:.1%}")
-        yield table
 
 
-def _wilderness_table(rows: Sequence[Wilderness]) -> Table:
-    largest = rows[0].ratios[-1]
-    table = _table(
-        f"Wilderness Impact, ratios {rows[0].ratios[0]:.2g} to {largest:.2g}",
-        *(
-            "recall",
-            "variant",
-            "AWI",
-            "95 % interval",
-            "slope",
-            "WI at end",
-            "precision",
-            "FP per 1,000 wild",
-            "unreached",
-        ),
+def _wilderness_table(rows: Sequence[Wilderness]) -> PaperTable:
+    def spread(row: Wilderness) -> str:
+        return "-" if row.awi_low is None or row.awi_high is None else f"{row.awi_low:.4f} .. {row.awi_high:.4f}"
+
+    return PaperTable(
+        [
+            *("recall", "variant", "AWI", "95 % interval", "slope", "WI at end", "precision"),
+            *("FP per 1,000 wild", "unreached"),
+        ],
+        [
+            [
+                f"{row.recall:g}",
+                row.variant,
+                f"{row.awi:.4f}",
+                spread(row),
+                f"{row.slope:.4f}",
+                f"{row.impact[-1]:.4f}",
+                _text(row.n_true / (row.n_true + row.n_false)),
+                f"{row.fp_per_1000:.1f}",
+                ", ".join(row.unreached) or "-",
+            ]
+            for row in rows
+        ],
+        title=f"Wilderness Impact, ratios {rows[0].ratios[0]:.2g} to {rows[0].ratios[-1]:.2g}",
     )
-    for row in rows:
-        spread = "-" if row.awi_low is None or row.awi_high is None else f"{row.awi_low:.4f} .. {row.awi_high:.4f}"
-        table.add_row(
-            f"{row.recall:g}",
-            row.variant,
-            f"{row.awi:.4f}",
-            spread,
-            f"{row.slope:.4f}",
-            f"{row.impact[-1]:.4f}",
-            _text(row.n_true / (row.n_true + row.n_false)),
-            f"{row.fp_per_1000:.1f}",
-            ", ".join(row.unreached) or "-",
-        )
-    return table
 
 
-def _errors_table(rows: Sequence[Errors]) -> Table:
-    table = _table("Kinds of detections, percent: known images > with wild images", "recall", "ratio", *KINDS)
+def _errors_table(rows: Sequence[Errors]) -> PaperTable:
+    made = []
     for row in rows:
         closed, opened = Errors.percent(row.closed_set), Errors.percent(row.open_set)
         cells = [f"{a:.1f} > {b:.1f}" for a, b in zip(closed, opened, strict=True)]
-        table.add_row(f"{row.recall:g}", f"{row.ratio:.2g}", *cells)
-    return table
+        made.append([f"{row.recall:g}", f"{row.ratio:.2g}", *cells])
+    title = "Kinds of detections, percent: known images > with wild images"
+    return PaperTable(["recall", "ratio", *KINDS], made, title=title)
+
+
+def csv_lines(name: str, result: OpenSetEvaluation) -> str:
+    """Every figure of a detector in one line each, in full precision."""
+    means = result.mean_average_precision
+    lines: list[list[object]] = []
+    for kind in means.known:
+        lines.append([name, f"map_{kind}", "", "", 0.0, means.known[kind], None, None])
+        lines.append([name, f"map_{kind}", "", "", means.ratio, means.wild[kind], None, None])
+    for row in result.wilderness:
+        where = [row.recall, row.variant]
+        precision = row.n_true / (row.n_true + row.n_false)
+        lines.append([name, "precision", *where, 0.0, precision, None, None])
+        lines.append([name, "awi", *where, "", row.awi, row.awi_low, row.awi_high])
+        lines.append([name, "slope", *where, "", row.slope, None, None])
+        lines.append([name, "fp_per_1000", *where, "", row.fp_per_1000, None, None])
+        lines += [
+            [name, "wilderness_impact", *where, ratio, impact, None, None]
+            for ratio, impact in zip(row.ratios, row.impact, strict=True)
+        ]
+    for found in result.errors:
+        for ratio, counts in ((0.0, found.closed_set), (found.ratio, found.open_set)):
+            lines += [
+                [name, kind.replace(" ", "_"), found.recall, "", ratio, count, None, None]
+                for kind, count in zip(KINDS, counts, strict=True)
+            ]
+    return csv_text(["detector", "name", "recall", "variant", "ratio", "value", "low", "high"], lines)
 
 
 def top_confusions(table: Confusion, n: int = 5) -> list[tuple[str, str, int]]:
@@ -176,26 +203,21 @@ def f_beta_table(rows: Sequence[FBetaRow]) -> Table:
     return table
 
 
-def difference_table(rows: Sequence[Difference], names: Sequence[str]) -> Table:
+def difference_table(rows: Sequence[Difference], names: Sequence[str]) -> PaperTable:
     """Detector against detector."""
-    table = _table(
-        f"Paired over images, {rows[0].variant} variant",
-        "figure",
-        "recall",
-        *names,
-        "difference",
-        "95 % interval",
-        "clear",
-    )
+    made = []
     for row in rows:
         digits = 4 if row.name == "awi" else 1
-        label = "AWI" if row.name == "awi" else "FP per 1,000 wild"
-        table.add_row(
-            *(label, f"{row.recall:g}", _text(row.first, digits), _text(row.second, digits)),
-            *(
+        made.append(
+            [
+                "AWI" if row.name == "awi" else "FP per 1,000 wild",
+                f"{row.recall:g}",
+                _text(row.first, digits),
+                _text(row.second, digits),
                 f"{row.difference:+.{digits}f}",
                 f"{row.low:.{digits}f} .. {row.high:.{digits}f}",
                 "yes" if row.clear else "no",
-            ),
+            ]
         )
-    return table
+    head = ["figure", "recall", *names, "difference", "95 % interval", "clear"]
+    return PaperTable(head, made, title=f"Paired over images, {rows[0].variant} variant")

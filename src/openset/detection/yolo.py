@@ -164,8 +164,11 @@ def detect(
     nms: float = 0.45,
     passes: int = 1,
     batch: int = 64,
-) -> list[tuple[Floats, Ints, Floats]]:
-    """Boxes, classes and scores of every picture; with several `passes`, dropout is on and they are averaged."""
+) -> list[tuple[Floats, Ints, Floats, Floats]]:
+    """Boxes, classes, scores and background scores (1 - objectness) of every picture.
+
+    With several `passes`, dropout is on and they are averaged.
+    """
     model.eval()
     if passes > 1:
         model.dropout.train()
@@ -175,20 +178,25 @@ def detect(
         samples = [decode(model(images)) for _ in range(passes)]
         box, objectness, probability = (torch.stack(part).mean(dim=0) for part in zip(*samples, strict=True))
         score = objectness[..., None] * probability
-        out += [_select(b, s, min_score, nms) for b, s in zip(box.flatten(1, 3), score.flatten(1, 3), strict=True)]
+        flat = (part.flatten(1, 3) for part in (box, score, 1 - objectness))
+        out += [_select(b, s, away, min_score, nms) for b, s, away in zip(*flat, strict=True)]
     model.eval()
     return out
 
 
-def _select(box: Tensor, score: Tensor, min_score: float, nms: float) -> tuple[Floats, Ints, Floats]:
+def _select(
+    box: Tensor, score: Tensor, background: Tensor, min_score: float, nms: float
+) -> tuple[Floats, Ints, Floats, Floats]:
     """Detections of one picture after non-maximum suppression within each class."""
     place, label = (score >= min_score).nonzero(as_tuple=True)
     value = score[place, label]
     order = value.argsort(descending=True, stable=True)[:200]
     place, label, value = place[order], label[order], value[order]
-    boxes = box[place]
-    keep = suppress(boxes, label, nms)
-    return boxes[keep].numpy().astype(np.float64), label[keep].numpy(), value[keep].numpy().astype(np.float64)
+    keep = suppress(box[place], label, nms)
+    boxes, scores, backgrounds = (
+        part[keep].numpy().astype(np.float64) for part in (box[place], value, background[place])
+    )
+    return boxes, label[keep].numpy(), scores, backgrounds
 
 
 def suppress(boxes: Tensor, label: Tensor, bar: float) -> Tensor:

@@ -10,6 +10,7 @@ from openset.plots.detection import detection_confusion as detection_confusion
 from openset.plots.detection import detection_errors as detection_errors
 from openset.plots.detection import object_versus_background as object_versus_background
 from openset.plots.detection import wilderness as wilderness
+from openset.plots.detection import write_detection_figures as write_detection_figures
 from openset.plots.evaluation import write_figures as write_figures
 from openset.plots.histograms import score_histograms as score_histograms
 from openset.plots.matrices import confusion as confusion

@@ -5,19 +5,34 @@ The functions take anything with the fields that `openset.views.detection` names
 """
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 import numpy as np
+from matplotlib.colors import SymLogNorm
 from matplotlib.figure import Figure
 
 from openset.errors import OpenSetError
 from openset.plots.matrices import draw_matrix
-from openset.plots.style import COLOURS, HATCHES, TWO_COLUMNS, legend, line_style, look, panels, percent_axes, plain
+from openset.plots.style import (
+    COLOURS,
+    HATCHES,
+    TWO_COLUMNS,
+    legend,
+    line_style,
+    look,
+    panels,
+    percent_axes,
+    plain,
+    save,
+)
 from openset.views.detection import (
     ERROR_KINDS,
     BackgroundResult,
     ConfusionResult,
+    DetectionResult,
     ErrorResult,
     WildernessResult,
+    row_name,
 )
 
 
@@ -28,7 +43,7 @@ def wilderness(results: Mapping[str, Sequence[WildernessResult]], *, columns: in
         figure, axes = panels(len(results), columns=columns or min(2, len(results)), share_y=True)
         for axis, (name, rows) in zip(axes, results.items(), strict=True):
             for place, row in enumerate(sorted(rows, key=lambda row: row.recall)):
-                axis.plot(row.ratios, row.impact, label=f"recall {row.recall:g}", **line_style(place))
+                axis.plot([0, *row.ratios], [0, *row.impact], label=row_name(row, rows), **line_style(place))
             axis.set_title(plain(name))
             axis.set_xlabel("wilderness ratio (wild / known images)")
             axis.set_xlim(left=0)
@@ -69,6 +84,7 @@ def detection_errors(results: Mapping[str, ErrorResult]) -> Figure:
             left += shares[:, kind]
         axis.set_yticks(range(len(bars)), [label for label, _ in bars])
         axis.invert_yaxis()
+        axis.set_xlim(0, 1.05 * max(float(left.max()), 0.01))
         percent_axes(axis, y=False)
         axis.set_xlabel("share of detections that are wrong")
         axis.grid(visible=False, axis="y")
@@ -77,20 +93,32 @@ def detection_errors(results: Mapping[str, ErrorResult]) -> Figure:
 
 
 def detection_confusion(result: ConfusionResult) -> Figure:
-    """What detections of each class lie on: known objects left of the line, unknown ones right (Elephant, Fig. 4)."""
+    """Detections of each class by the object they lie on, unknown ones right of the line (Elephant, Fig. 4).
+
+    Unknown classes that nothing is taken for are left out: there may be many.
+    """
     counts = np.asarray(result.counts, dtype=np.float64)
     if not counts.size:
         raise OpenSetError("There is nothing to draw: no detection lies on an annotated object.")
-    shares = counts / np.maximum(counts.sum(axis=0, keepdims=True), 1)
+    taken = result.n_known + np.flatnonzero(counts[:, result.n_known :].sum(axis=0))
+    shown = np.concatenate([np.arange(result.n_known), taken])
+    counts, columns = counts[:, shown], [result.columns[place] for place in shown]
+    height = float(np.clip(TWO_COLUMNS * counts.shape[0] / counts.shape[1], 2.2, 8))
     with look():
-        figure = Figure(
-            figsize=(TWO_COLUMNS, float(np.clip(TWO_COLUMNS * counts.shape[0] / counts.shape[1], 2.2, 8))),
-            layout="constrained",
-        )
+        figure = Figure(figsize=(TWO_COLUMNS, height), layout="constrained")
         axis = figure.subplots()
-        draw_matrix(axis, shares, result.rows, result.columns, counts.shape[0], result.n_known)
+        # Counts, on a scale that shows a single mistake beside hundreds of right ones.
+        most = max(float(counts.max()), 1.0)
+        norm = SymLogNorm(1, vmin=0, vmax=most)
+        picture = draw_matrix(
+            axis, counts, result.rows, columns, result.n_known, norm=norm, number=lambda n: f"{n:.0f}" if n else ""
+        )
         axis.set_xlabel("object: known classes | unknown classes")
         axis.set_ylabel("detected as")
+        ticks = [tick for tick in (0, 1, 10, 100, 1000, 10_000, 100_000) if tick <= most]
+        bar = figure.colorbar(picture, ax=axis, ticks=ticks, format="{x:,.0f}", pad=0.01)
+        bar.set_label("detections")
+        bar.minorticks_off()
     return figure
 
 
@@ -114,6 +142,20 @@ def object_versus_background(results: Mapping[str, BackgroundResult], *, per_row
             percent_axes(axis, x=False)
         figure.supxlabel("p(class) - p(background)", fontsize=8)
     return figure
+
+
+def write_detection_figures(
+    folder: str | Path, name: str, result: DetectionResult, *, formats: Sequence[str] = ("pdf", "png")
+) -> list[Path]:
+    """Write every figure of one detector, called `name`, as PDF and PNG; returns the files."""
+    made = {
+        "wilderness": wilderness({name: result.wilderness}),
+        "detection-errors": detection_errors({f"recall {row.recall:g}": row for row in result.errors}),
+        "detection-confusion": detection_confusion(result.confusion),
+    }
+    if result.background:
+        made["object-versus-background"] = object_versus_background(result.background)
+    return [path for stem, figure in made.items() for path in save(figure, Path(folder) / stem, formats=formats)]
 
 
 def _need(items: Mapping[str, object]) -> None:

@@ -1,11 +1,12 @@
 """Confusion, readable from 2 to some hundred classes."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.colors import PowerNorm
+from matplotlib.colors import Normalize, PowerNorm
 from matplotlib.figure import Figure
+from matplotlib.image import AxesImage
 from numpy.typing import NDArray
 
 from openset.metrics import ConfusionMatrix
@@ -25,7 +26,9 @@ def confusion(matrix: ConfusionMatrix, *, columns: int | None = None) -> Figure:
     with look():
         figure = Figure(figsize=(width, _height(matrix.shares.shape, width)), layout="constrained")
         axis = figure.subplots()
-        draw_matrix(axis, matrix.shares, matrix.rows, matrix.columns, matrix.n_classes, matrix.n_classes)
+        # The square root keeps rare confusions visible beside the diagonal.
+        draw_matrix(axis, matrix.shares, matrix.rows, matrix.columns, matrix.n_classes, norm=PowerNorm(0.5, 0, 1))
+        axis.axhline(matrix.n_classes - 0.5, color="#333333", linewidth=0.7)
         axis.set_xlabel(f"decision at threshold {matrix.threshold:.4g}")
         axis.set_ylabel("true class")
     return figure
@@ -36,22 +39,27 @@ def _height(shape: tuple[int, ...], width: float) -> float:
 
 
 def draw_matrix(
-    axis: Axes, shares: NDArray[np.float64], rows: Sequence[str], columns: Sequence[str], border: int, split: int
-) -> None:
-    """Cells as shades of one colour, which print well in grey, with a line after `border` rows and `split` columns."""
+    axis: Axes,
+    cells: NDArray[np.float64],
+    rows: Sequence[str],
+    columns: Sequence[str],
+    split: int,
+    *,
+    norm: Normalize,
+    number: Callable[[float], str] = lambda share: f"{100 * share:.0f}" if share >= 0.005 else "",
+) -> AxesImage:
+    """Cells as shades of one colour, which print well in grey, with a line after `split` columns."""
     axis.grid(visible=False)
-    # The square root keeps rare confusions visible beside the diagonal.
-    axis.imshow(shares, cmap="Blues", norm=PowerNorm(0.5, 0, 1), aspect="auto", interpolation="none")
-    small = 7 if max(shares.shape) <= _NUMBERS else 5
+    picture = axis.imshow(cells, cmap="Blues", norm=norm, aspect="auto", interpolation="none")
+    small = 7 if max(cells.shape) <= _NUMBERS else 5
     _name(axis, "x", columns, small)
     _name(axis, "y", rows, small)
-    axis.axhline(border - 0.5, color="#333333", linewidth=0.7)
     axis.axvline(split - 0.5, color="#333333", linewidth=0.7)
     if len(columns) <= _NUMBERS:
-        for row, column in zip(*np.nonzero(shares >= 0.005), strict=True):
-            share = shares[row, column]
-            colour = "white" if share > 0.35 else "black"
-            axis.text(column, row, f"{100 * share:.0f}", ha="center", va="center", fontsize=6, color=colour)
+        for (row, column), cell in np.ndenumerate(cells):
+            colour = "white" if norm(cell) > 0.6 else "black"
+            axis.text(column, row, number(cell), ha="center", va="center", fontsize=6, color=colour)
+    return picture
 
 
 def _name(axis: Axes, which: str, names: Sequence[str], size: float) -> None:

@@ -49,7 +49,7 @@ def sensitivity(
                 alpha=0.15,
                 linewidth=0,
             )
-        axis.set_xlabel(setting)
+        axis.set_xlabel(setting if setting.startswith("$") else plain(setting))
         axis.set_ylabel(metric)
         legend(axis, loc="best")
     return figure

@@ -32,7 +32,8 @@ def bench_page(
         runs = str(len(row.values)), float(len(row.values))
         cells.append([row.method, row.protocol, (number(mean), mean), *spread, runs])
     said = f"<p>{text(_winners(rows, protocols, metric, better))}</p>"
-    counted = f"{len(protocols)} protocols, {len({row.method for row in rows})} methods"
+    n_methods = len({row.method for row in rows})
+    counted = f"{_count(len(protocols), 'protocol')}, {_count(n_methods, 'method')}"
     parts = [
         f"<header><h1>{text(title)}</h1><p>{counted}</p></header>",
         section("Verdict", said, name="verdict"),
@@ -76,6 +77,10 @@ def _dots(rows: Sequence[BenchRow], metric: str) -> dict[str, object]:
             for row in rows
         ],
     }
+
+
+def _count(n: int, what: str) -> str:
+    return f"{n} {what}" if n == 1 else f"{n} {what}s"
 
 
 def _winners(rows: Sequence[BenchRow], protocols: Sequence[str], metric: str, better: str) -> str:

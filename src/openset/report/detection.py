@@ -7,7 +7,7 @@ from openset.report.gallery import FalseDetection, gallery_section
 from openset.report.html import Cell, chart, definitions, section, table, text
 from openset.report.page import made_with, render
 from openset.tables import number
-from openset.views.detection import ERROR_KINDS, DetectionResult, WildernessResult
+from openset.views.detection import ERROR_KINDS, DetectionResult, WildernessResult, row_name
 
 
 def detection_page(name: str, result: DetectionResult, *, gallery: Sequence[FalseDetection] = ()) -> str:
@@ -56,7 +56,7 @@ def _data(result: DetectionResult) -> dict[str, Any]:
             "highest": highest * 1.05 or 1,
             "rows": [
                 {
-                    "name": _row_name(row, rows),
+                    "name": row_name(row, rows),
                     "impact": list(row.impact),
                     "open": list(row.n_open),
                     "accepted": row.n_true + row.n_false,
@@ -89,11 +89,6 @@ def _bars(recall: float, closed: Sequence[int], opened: Sequence[int]) -> list[d
     return found
 
 
-def _row_name(row: WildernessResult, rows: Sequence[WildernessResult]) -> str:
-    several = len({other.variant for other in rows}) > 1
-    return f"recall {row.recall:g}" + (f", {row.variant}" if several else "")
-
-
 def _reach(row: WildernessResult) -> str:
     if row.awi_low is None or row.awi_high is None:
         return ""
@@ -109,13 +104,18 @@ def _verdict(result: DetectionResult, notes: Sequence[str]) -> str:
     )
     words = (
         f'<p class="lead">At recall {row.recall:g} the mean Wilderness Impact is {number(row.awi)}{_reach(row)}: over '
-        f"the ratios tested, wild images add {100 * row.awi:.0f} wrong detections to every 100 accepted on known "
+        f"the ratios tested, wild images add {_few(100 * row.awi)} wrong detections to every 100 accepted on known "
         f"images.</p><p>Of 1,000 wild images, {row.fp_per_1000:,.0f} false detections are to be expected. "
         f"Mean average precision: {text(scores)}.</p>"
     )
     if notes:
         words += '<ul class="notes">' + "".join(f"<li>{text(note)}</li>" for note in notes) + "</ul>"
     return section("Verdict", words, name="verdict")
+
+
+def _few(value: float) -> str:
+    """Whole above ten, with a decimal below: a tenth is not nothing."""
+    return f"{value:,.0f}" if value >= 10 else f"{value:.1f}"
 
 
 def _kind(name: str) -> str:

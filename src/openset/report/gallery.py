@@ -2,6 +2,7 @@
 
 import base64
 import io
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +18,8 @@ _MOST = 24
 class FalseDetection:
     """A detection that should not be there."""
 
-    image: str | Path
+    image: str | Path | None
+    """The file; None where it is missing."""
     box: tuple[float, float, float, float]
     """x, y, width, height in pixels of the image."""
     label: str
@@ -25,6 +27,8 @@ class FalseDetection:
     score: float
     truth: str = ""
     """What is really there, where it is annotated."""
+    name: str = ""
+    """The image as the annotations call it, to say which one is missing."""
 
 
 def gallery_section(detections: Sequence[FalseDetection]) -> tuple[str, str | None]:
@@ -32,15 +36,19 @@ def gallery_section(detections: Sequence[FalseDetection]) -> tuple[str, str | No
     worst = sorted(detections, key=lambda found: -found.score)[:_MOST]
     if not worst:
         return "", None
-    missing = [found for found in worst if not Path(found.image).is_file()]
-    if len(missing) == len(worst):
-        raise OpenSetError(f"None of the {len(worst)} images of the gallery is there, {worst[0].image} for example.")
-    shown = "".join(_figure(found) for found in worst if Path(found.image).is_file())
+    there = [found for found in worst if found.image is not None and Path(found.image).is_file()]
+    missing = [found.name or str(found.image) for found in worst if found not in there]
+    if not there:
+        raise OpenSetError(
+            f"None of the {len(worst)} images of the gallery is there, {missing[0]} for example: "
+            "give the folder of the wild images."
+        )
     note = None
     if missing:
         verb = "is" if len(missing) == 1 else "are"
-        note = f"{len(missing)} of {len(worst)} images of the gallery {verb} missing, {missing[0].image} for example."
-    hint = "The detections with the highest scores among those that are wrong."
+        note = f"{len(missing)} of {len(worst)} images of the gallery {verb} missing, {missing[0]} for example."
+    hint = "The detections with the highest scores among those that are wrong, the first one of each image."
+    shown = "".join(map(_figure, there))
     html = section("Worst false detections", f'<div class="gallery">{shown}</div>', name="gallery", hint=hint)
     return html, note
 
@@ -52,13 +60,18 @@ def _figure(found: FalseDetection) -> str:
 
 def _picture(found: FalseDetection) -> str:
     """A small JPEG with the box drawn, as an address that needs no file."""
-    from PIL import Image, ImageDraw, UnidentifiedImageError
+    from PIL import Image, ImageDraw
 
+    assert found.image is not None
     try:
-        with Image.open(found.image) as opened:
-            picture = opened.convert("RGB")
-    except (UnidentifiedImageError, OSError) as error:
-        raise OpenSetError(f"{found.image} is not a readable image.") from error
+        with warnings.catch_warnings():
+            warnings.simplefilter(
+                "error", Image.DecompressionBombWarning
+            )  # a small file that unpacks to a huge picture
+            with Image.open(found.image) as opened:
+                picture = opened.convert("RGB")
+    except (OSError, ValueError, SyntaxError, Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
+        raise OpenSetError(f"{found.image} is not a readable image, or it is far too large.") from error
     scale = min(_SIDE / max(picture.size), 1.0)
     picture = picture.resize((max(1, round(picture.width * scale)), max(1, round(picture.height * scale))))
     x, y, width, height = (side * scale for side in found.box)
@@ -68,5 +81,5 @@ def _picture(found: FalseDetection) -> str:
             (x - grow, y - grow, x + max(width, 1) + grow, y + max(height, 1) + grow), outline=colour, width=2
         )
     out = io.BytesIO()
-    picture.save(out, "JPEG", quality=80)
+    picture.save(out, "JPEG", quality=80, subsampling=0)  # full colour, so that thin lines stay sharp
     return "data:image/jpeg;base64," + base64.b64encode(out.getvalue()).decode()

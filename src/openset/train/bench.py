@@ -1,7 +1,9 @@
 """Grids: protocols x methods x splits x seeds, one run folder each; what is done is not done again."""
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +22,42 @@ TITLES = {"closed_set_accuracy": "Accuracy", "auroc": "AUROC", "open_auc": "Open
 
 
 @dataclass(frozen=True)
+class Vary:
+    """A field of the recipe and the values it takes, one run each."""
+
+    field: str
+    values: tuple[int | float, ...]
+
+    @classmethod
+    def parse(cls, text: str) -> "Vary":
+        """Read `method.weight=0.05,0.1`.
+
+        >>> Vary.parse("method.weight=0.05,0.1")
+        Vary(field='method.weight', values=(0.05, 0.1))
+        """
+        field, sign, said = (part.strip() for part in text.partition("="))
+        values = [_number(one.strip(), text) for one in said.split(",") if one.strip()]
+        if not field or not sign or not values:
+            raise OpenSetError(f"--vary '{text}' is not understood; write for example method.weight=0.05,0.1,0.2.")
+        return cls(field, tuple(dict.fromkeys(values)))
+
+    def label(self, value: float) -> str:
+        """`weight=0.05`."""
+        return f"{self.field.rpartition('.')[2]}={value}"
+
+
+def _number(text: str, said: str) -> int | float:
+    for kind in (int, float):
+        try:
+            value = kind(text)
+        except ValueError:
+            continue
+        if math.isfinite(value):
+            return value
+    raise OpenSetError(f"--vary '{said}': '{text}' is not a number.")
+
+
+@dataclass(frozen=True)
 class Cell:
     """One run of the grid."""
 
@@ -27,6 +65,15 @@ class Cell:
     method: str
     config: Config
     folder: Path
+    value: float | None = None
+    """Of the field that varies."""
+    setting: str = ""
+    """That field and its value, as `weight=0.05`."""
+
+    @property
+    def name(self) -> str:
+        """What its row in tables is called."""
+        return f"{self.method} {self.setting}".strip()
 
     @property
     def shared(self) -> dict[str, Any]:
@@ -46,24 +93,23 @@ def make_grid(
     recipe: str | None = None,
     overrides: Sequence[str] = (),
     data_root: str | None = None,
+    vary: Vary | None = None,
 ) -> list[Cell]:
     """All cells; unknown names are found before anything is trained."""
+    if vary is not None and vary.field in ("protocol", "split", "seed", *(one.partition("=")[0] for one in overrides)):
+        raise OpenSetError(f"'{vary.field}' cannot be varied: another option sets it already.")
     cells = []
-    for protocol in protocols:
-        for method in methods:
-            for split in splits:
-                for seed in seeds:
-                    config = read_config(
-                        recipe,
-                        overrides,
-                        protocol=protocol,
-                        split=split,
-                        seed=seed,
-                        data_root=data_root,
-                        **{"method.name": method},
-                    )
-                    name = Path(protocol).stem
-                    cells.append(Cell(name, method, config, out / name / method / f"split{split}-seed{seed}"))
+    for protocol, method, value, split, seed in product(
+        protocols, methods, vary.values if vary else [None], splits, seeds
+    ):
+        fields: dict[str, Any] = {"method.name": method, "protocol": protocol, "split": split, "seed": seed}
+        setting = ""
+        if vary is not None and value is not None:
+            fields[vary.field], setting = value, vary.label(value)
+        config = read_config(recipe, overrides, data_root=data_root, **fields)
+        stem = Path(protocol).stem
+        folder = out / stem / "-".join(filter(None, [method, setting])) / f"split{split}-seed{seed}"
+        cells.append(Cell(stem, method, config, folder, value, setting))
     return cells
 
 
@@ -134,10 +180,10 @@ class Row:
 
 
 def tabulate(done: Sequence[tuple[Cell, Mapping[str, Any]]], metrics: Sequence[str] = COLUMNS) -> list[Row]:
-    """One row per protocol and method, over splits and seeds."""
+    """One row per protocol, method and value of what varies, over splits and seeds."""
     rows = []
-    for key in dict.fromkeys((cell.protocol, cell.method) for cell, _ in done):
-        mine = [summary for cell, summary in done if (cell.protocol, cell.method) == key]
+    for key in dict.fromkeys((cell.protocol, cell.name) for cell, _ in done):
+        mine = [summary for cell, summary in done if (cell.protocol, cell.name) == key]
         values = {metric: [value_of(summary, metric) for summary in mine] for metric in metrics}
         means = {metric: sum(found) / len(found) for metric, found in values.items()}
         sds = {metric: over_splits(found).sd if len(found) > 1 else None for metric, found in values.items()}

@@ -159,7 +159,7 @@ def finish_epoch(run: Run) -> None:
 
 @torch.no_grad()
 def validate(run: Run) -> dict[str, float]:
-    """Closed-set accuracy, and gamma (ImageNet protocols, eq. 7) where there are negatives, in full precision."""
+    """Closed-set accuracy, and gamma with its parts (ImageNet protocols, eq. 7) where there are negatives, in full."""
     network, rank, world = run.used, run.fabric.global_rank, run.fabric.world_size
     method = network.method
     network.eval()
@@ -180,8 +180,8 @@ def validate(run: Run) -> dict[str, float]:
     n_known, n_right, plus, n_negative, minus = sums.tolist()
     found = {"val_accuracy": n_right / n_known}
     if n_negative:
-        found["val_gamma"] = (plus / n_known + minus / n_negative) / 2
-        found["val_gamma_plus"], found["val_gamma_minus"] = plus / n_known, minus / n_negative
+        found |= {"val_gamma_plus": plus / n_known, "val_gamma_minus": minus / n_negative}
+        found["val_gamma"] = (found["val_gamma_plus"] + found["val_gamma_minus"]) / 2
     return found
 
 

@@ -116,3 +116,9 @@ class DetectionResult(Protocol):
     def n_wild(self) -> int: ...
     @property
     def notes(self) -> Sequence[str]: ...
+
+
+def row_name(row: WildernessResult, rows: Sequence[WildernessResult]) -> str:
+    """What a row is called beside the others: its recall, and its variant where there are several."""
+    several = len({other.variant for other in rows}) > 1
+    return f"recall {row.recall:g}" + (f", {row.variant}" if several else "")

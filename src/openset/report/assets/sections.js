@@ -28,7 +28,7 @@ class Rows {
   draw() {
     const { rows, label } = this.spec;
     const width = this.width = this.measure(), narrow = width < 560;
-    const left = narrow ? 8 : 210, right = width - 24, high = narrow ? 46 : 30, bottom = 8 + high * rows.length;
+    const left = narrow ? 18 : 210, right = width - 24, high = narrow ? 46 : 30, bottom = 8 + high * rows.length;
     const axis = { min: this.spec.min || 0, max: this.spec.max, percent: this.percent };
     this.svg.replaceChildren();
     const said = `${label}: ${rows.slice(0, 12).map(row => `${row.name} ${this.say(row)}`).join("; ")}`;
@@ -43,7 +43,7 @@ class Rows {
     svg("text", { class: "soft", x: (left + right) / 2, y: bottom + 34, "text-anchor": "middle" }, this.svg, label);
     rows.forEach((row, i) => {
       const middle = 8 + high * i + (narrow ? 32 : high / 2);
-      const words = narrow ? { x: left, y: middle - 14 } : { x: left - 8, y: middle + 4, "text-anchor": "end" };
+      const words = narrow ? { x: 2, y: middle - 14 } : { x: left - 8, y: middle + 4, "text-anchor": "end" };
       svg("text", words, this.svg, row.name.length > 34 ? row.name.slice(0, 33) + "…" : row.name);
       this.row(row, middle, i);
     });
@@ -95,7 +95,8 @@ class Dots extends Rows {
 // The wilderness ratio moves a rule over the curves; impact and counts at each ratio are in the data.
 function wildernessSlider({ ratios, rows, highest }) {
   const input = document.getElementById("ratio");
-  const lines = rows.map((row, i) => ({ name: row.name, x: ratios, y: row.impact, colour: `c${i % 8}`, dash: DASHES[i % DASHES.length] }));
+  // Without wild images there is no impact: each line begins at zero. The ninth line has the first one's colour, not its dash.
+  const lines = rows.map((row, i) => ({ name: row.name, x: [0, ...ratios], y: [0, ...row.impact], colour: `c${i % 8}`, dash: DASHES[(i + Math.floor(i / 8)) % DASHES.length] }));
   const chart = new Chart(document.getElementById("chart-wilderness"), {
     title: "Wilderness Impact", x: { label: "wilderness ratio", min: 0, max: ratios[ratios.length - 1] }, y: { label: "Wilderness Impact", min: 0, max: highest }, lines,
   });
