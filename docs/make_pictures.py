@@ -60,7 +60,7 @@ def main(folder: Path = HERE / "pictures", work: Path | None = None) -> None:
             for file in Path("figures", part).glob("*.png")
         }
         for name in shown():
-            if name in made:
+            if not name.startswith("report-"):  # those are made by `screenshots`
                 shutil.copyfile(made[name], folder / f"{name}.png")
         screenshots(folder)
         for name in shown():
