@@ -41,7 +41,8 @@ def reproduce(options: Options) -> Report:
     figures = []
     if points:
         mark = told.value if told is not None and same else None
-        figures = draw(options, NAME, "time", "quality_against_time", {f"{method}, {protocol}": points}, published=mark)
+        curve = {f"{method}, {protocol}": points}
+        figures = draw(options, NAME, "quality-against-time", "quality_against_time", curve, published=mark)
     return Report(
         NAME,
         f"OpenAUC against training time, {protocol} split {split}",
