@@ -102,8 +102,11 @@ def train(
     tensors, _ = checkpoint.read_tensors(out / WEIGHTS / f"{kept}.safetensors")
     network.cpu()
     checkpoint.load_weights(network, tensors, out / WEIGHTS / f"{kept}.safetensors")
+    # Outputs of the training part only serve to fit post-hoc scores: one view of each of its many images will do.
+    once = replace(config.augment, test_views=1)
     outputs = {
-        name: run_network(network, Feed(part, config.data), config.augment) for name, part in protocol.parts.items()
+        name: run_network(network, Feed(part, config.data), once if name == "train" else config.augment)
+        for name, part in protocol.parts.items()
     }
     extra = {
         "weights": kept,
