@@ -426,10 +426,9 @@ class Counts(Tally):
         """Mean over the K classes of TN / (TN + FP), one class against everything else."""
         ranking = self.ranking
         assert ranking.prediction is not None
-        others = self.n_samples - self._class_totals
-        empty = np.count_nonzero(others == 0) * self.zero_division
+        others = self.n_samples - self._class_totals  # never 0: the open-set samples are among them
         lost = self._ratio_sum(~ranking.right, ranking.prediction, others)
-        np.subtract(np.count_nonzero(others) + empty, lost, out=lost)
+        np.subtract(self.n_classes, lost, out=lost)
         lost /= self.n_classes
         return _as_share(lost)
 
