@@ -134,3 +134,18 @@ def test_against_selects_open_set_samples_and_keeps_all_knowns():
         count(labels, [0] * 5, score, "hrad", groups)
     with pytest.raises(OpenSetError, match="no groups are given"):
         count(labels, [0] * 5, score, "hard")
+
+
+def test_weights_count_samples_as_often_as_they_say():
+    rng = np.random.default_rng(3)
+    labels, predictions, score = random_dataset(60, seed=3, decimals=1)
+    often = rng.integers(0, 4, 60)
+    often[[int(np.flatnonzero(labels >= 0)[0]), int(np.flatnonzero(labels < 0)[0])]] = 1
+    n_classes = int(max(labels.max(), predictions.max())) + 1
+    ranking = rank(labels, predictions, score, n_classes=n_classes)
+    weighted = module.Counts(ranking, weights=often[ranking.order].astype(float), zero_division=0.5)
+    repeated = count(*(np.repeat(values, often) for values in (labels, predictions, score)), n_classes=n_classes)
+    repeated = module.Counts(repeated.ranking, zero_division=0.5)
+    at = [weighted.at(threshold) for threshold in repeated.thresholds[1:]]
+    for name in ("accepted", "open", "right", "macro_recall", "macro_precision", "macro_specificity"):
+        np.testing.assert_allclose(getattr(weighted, name)[at], getattr(repeated, name)[1:], atol=1e-12, err_msg=name)
