@@ -112,7 +112,7 @@ def train(
         "weights": kept,
         "epochs": run.state.epoch,
         "best_epoch": run.state.best_epoch if kept == "best" else None,
-        "seconds": round(seconds, 1),
+        "seconds": round(seconds, 3),
         "n_parameters": sum(parameter.numel() for parameter in network.parameters()),
         "input_shape": list(train_feed.load(np.arange(1))[0].shape[1:]),
         "devices": fabric.world_size,
