@@ -94,3 +94,15 @@ def test_a_recipe_cannot_run_code(tmp_path):
 def test_every_shipped_recipe_is_valid(file):
     config = read_config(file)
     assert read_config(str(file.relative_to(RECIPES).with_suffix(""))) == config
+
+
+def test_another_method_than_the_recipes_takes_only_the_options_it_means():
+    def options(name):
+        return read_config("fast/mnist", **{"method.name": name}).method.options
+
+    assert options("openauc") == {"reject_by": "msp", "warmup": 2.4}
+    assert options("acc_auc") == options("openauc")
+    assert options("maxlogit") == options("arpl") == {}
+    smooth = {"method": {"name": "openauc", "weight": 0.3, "label_smoothing": 0.1}}
+    assert read_config(smooth, **{"method.name": "softmax"}).method.options == {"label_smoothing": 0.1}
+    assert read_config(smooth, ["method.weight=0.5"], **{"method.name": "arpl"}).method.options["weight"] == 0.5

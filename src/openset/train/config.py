@@ -200,6 +200,8 @@ def read_config(
         content, source = _read_recipe(find_recipe(recipe)), str(recipe)
     for key, value in given.items():
         if value is not None:
+            if key == "method.name":
+                content["method"] = _options_for(value, content.get("method"))
             _set(content, key.split("."), value, key)
     for text in overrides:
         key, sign, value = text.partition("=")
@@ -211,6 +213,18 @@ def read_config(
         return _check_options(config)
     except OpenSetError as error:
         raise OpenSetError(f"{source}: {error}" if source else str(error)) from error
+
+
+def _options_for(name: str, written: Any) -> Any:
+    """What a recipe says of its method, for another one: options of a relative, and those that every method has."""
+    from openset.methods import METHODS, options_of
+
+    if not isinstance(written, Mapping) or written.get("name") not in METHODS or name not in METHODS:
+        return written
+    old, new = METHODS[written["name"]], METHODS[name]
+    related = issubclass(new, old) or issubclass(old, new)
+    kept = [key for key in options_of(new) if key in written and (related or key in ("label_smoothing", "smoothing"))]
+    return {"name": name, **{key: written[key] for key in kept}}
 
 
 def find_recipe(recipe: str | Path) -> Path:
