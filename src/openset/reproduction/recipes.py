@@ -2,10 +2,8 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 from openset.errors import OpenSetError
-from openset.methods import METHODS, options_of
 from openset.train.config import Config, find_recipe, read_config
 
 FAST = {
@@ -16,8 +14,6 @@ FAST = {
     "cifar+10": "fast/cifar+n",
     "cifar+50": "fast/cifar+n",
 }
-_ALIKE = ("openauc", "acc_auc")
-"""Methods with the same options."""
 _OWN_RECIPE = ("maxlogit", "acc_auc", "openauc")
 """Rows of Table 2 that follow the recipe of CE+; the others follow the shorter one of their originals."""
 _IMAGENET = {"imagenet-p1": "p1", "imagenet-p2": "p2", "imagenet-p3": "p3"}
@@ -82,14 +78,5 @@ def cell_config(
 ) -> Config:
     """The config of one cell: the recipe, for this protocol and method, with the user's changes."""
     plain = base_recipe(scale, protocol, method).as_plain()
-    name = method.removesuffix("+")
-    plain["method"] = {"name": name, **_options(plain["method"], name)}
-    return read_config(plain, overrides, protocol=protocol, split=split, seed=seed, data_root=data_root)
-
-
-def _options(written: dict[str, Any], method: str) -> dict[str, Any]:
-    """Options that a recipe gives to its own method, as far as another method means the same by them."""
-    general = ("label_smoothing", "smoothing")
-    same = written["name"] == method or {written["name"], method} <= set(_ALIKE)
-    known = options_of(METHODS[method])
-    return {key: value for key, value in written.items() if key != "name" and key in known and (same or key in general)}
+    given = {"method.name": method.removesuffix("+"), "protocol": protocol, "split": split, "seed": seed}
+    return read_config(plain, overrides, data_root=data_root, **given)

@@ -159,7 +159,10 @@ def finish_epoch(run: Run) -> None:
 
 @torch.no_grad()
 def validate(run: Run) -> dict[str, float]:
-    """Closed-set accuracy, and gamma with its parts (ImageNet protocols, eq. 7) where there are negatives, in full."""
+    """Closed-set accuracy; where there are negatives also gamma and its parts (ImageNet protocols, eq. 7).
+
+    In full precision.
+    """
     network, rank, world = run.used, run.fabric.global_rank, run.fabric.world_size
     method = network.method
     network.eval()
