@@ -5,14 +5,15 @@ from hypothesis import strategies as st
 
 from openset import counts as module
 from openset import pairs
-from openset.counts import count, rank, sort
+from openset.counts import CHUNK, count, rank, sort
 from openset.errors import OpenSetError
 from openset.pairs import rank_pairs
 from samples import datasets, random_dataset
 
 
 def check_sort(score):
-    ordered, order = sort(score)
+    ordered, order, cargo = sort(score, np.arange(len(score), dtype=np.int32) - 7)
+    np.testing.assert_array_equal(cargo, order - 7)
     np.testing.assert_array_equal(order, np.argsort(score, kind="stable"))
     np.testing.assert_array_equal(ordered, score[order])
     assert ordered.dtype == score.dtype
@@ -32,6 +33,15 @@ def test_the_sort_tells_apart_scores_that_differ_in_the_last_bit():
     score = np.repeat([1.0, 2.0, -3.0], 300)
     score[::2] = np.nextafter(score[::2], np.inf)
     check_sort(score)
+
+
+def test_the_sort_tells_them_apart_across_the_runs_it_works_in():
+    rng = np.random.default_rng(0)
+    n = 2 * CHUNK + 1
+    score = rng.integers(-5, 5, n) + rng.integers(0, 3, n) * 2.0**-50
+    score[rng.random(n) < 0.5] = rng.standard_normal(n)[:1]  # half are ties
+    check_sort(score)
+    check_sort(score.astype(np.float32))
 
 
 def test_negative_zero_ties_with_zero():

@@ -32,10 +32,17 @@ from openset.errors import check_share
 
 Ties = Literal["half", "strict", "full"]
 
+_HALF = 32  # bits of half a word
 CHUNK = 1 << 15  # samples or thresholds handled at once: small enough for the cache
 
 
 # ---- the sort --------------------------------------------------------------------------------------------------
+
+
+def runs(n: int) -> Iterator[slice]:
+    """All of `n` places in runs that fit the cache."""
+    for start in range(0, n, CHUNK):
+        yield slice(start, min(start + CHUNK, n))
 
 
 def _ordered_bits(score: Floats) -> NDArray[np.int64]:
@@ -46,32 +53,51 @@ def _ordered_bits(score: Floats) -> NDArray[np.int64]:
     return bits.astype(np.int64, copy=False)
 
 
-def sort(score: Floats) -> tuple[Floats, NDArray[np.int64]]:
-    """Finite scores in ascending order, and the rows they come from; stable, and faster than `np.argsort`.
+def _scores_of_bits(bits: NDArray[Any]) -> Floats:
+    """What `_ordered_bits` was given; `bits` are used up."""
+    bits ^= (bits >> (8 * bits.itemsize - 1)) & np.iinfo(bits.dtype).max
+    return bits.view(np.float32 if bits.itemsize == 4 else np.float64)
+
+
+def sort(score: Floats, cargo: NDArray[np.int32] | None = None) -> tuple[Floats, NDArray[np.int64], NDArray[np.int32]]:
+    """Finite scores in ascending order, the rows they come from, and their `cargo`; stable, faster than `np.argsort`.
 
     Score and row number are packed into one 64-bit integer and sorted by value, for which NumPy has vector
-    instructions. A float32 is read back from the sorted integers, without jumping through memory. A float64 does not
-    fit beside its row number; where the bits that were cut matter, a second sort of the then almost sorted scores
-    repairs the order.
+    instructions. A float32 is read back from the sorted integers, without jumping through memory. Of a float64 the
+    lower half is fetched together with the cargo, in one jump; neighbours that differ only in the bits that had to
+    give way to the row number are sorted once more.
     """
-    width = max(len(score) - 1, 1).bit_length()
-    mask = (1 << width) - 1
-    key = _ordered_bits(score)
-    fits = score.dtype == np.float32 and width <= 32
-    key = key << width if fits else key & ~mask
-    key |= np.arange(len(score), dtype=np.int64)
+    n = len(score)
+    width = max(n - 1, 1).bit_length()
+    assert width <= _HALF
+    mask, lower = (1 << width) - 1, (1 << _HALF) - 1
+    cargo = np.zeros(n, dtype=np.int32) if cargo is None else cargo
+    single = score.dtype == np.float32
+    key = np.empty(n, dtype=np.int64)
+    load: NDArray[Any] = cargo if single else np.empty(n, dtype=np.int64)
+    for run in runs(n):
+        bits = _ordered_bits(score[run])
+        np.bitwise_or(bits << width if single else bits & ~mask, np.arange(run.start, run.stop), out=key[run])
+        if not single:
+            np.bitwise_or(cargo[run].astype(np.int64) << _HALF, bits & lower, out=load[run])
     key.sort()
-    if fits:
-        bits = (key >> width).astype(np.int32)
-        key &= mask
-        bits ^= (bits >> 31) & np.iinfo(np.int32).max
-        return bits.view(np.float32), key
-    key &= mask
-    ordered = score[key]
+    order: NDArray[np.int64] = key & mask
+    load = load.take(order)
+    if single:
+        return _scores_of_bits((key >> width).astype(np.int32)), order, load
+    ordered, cargo = np.empty(n), np.empty(n, dtype=np.int32)
+    alike = np.zeros(n + 1, dtype=np.bool_)  # with the place before, as far as the sort could see
+    for run in runs(n):
+        ordered[run] = _scores_of_bits(key[run] & ~lower | load[run] & lower)
+        cargo[run] = load[run] >> _HALF
+        later = slice(run.start + 1, min(run.stop + 1, n))
+        np.less_equal(key[later] ^ key[run][: later.stop - later.start], mask, out=alike[later])
     if (ordered[1:] < ordered[:-1]).any():
-        repair = np.argsort(ordered, kind="stable")
-        return ordered[repair], key[repair]
-    return ordered, key
+        places = np.flatnonzero(alike[:-1] | alike[1:])
+        repair = places[np.argsort(ordered[places], kind="stable")]
+        for column in (ordered, order, cargo):
+            column[places] = column[repair]
+    return ordered, order, cargo
 
 
 @dataclass(frozen=True)
@@ -116,8 +142,9 @@ class Ranking:
         """Places grouped by predicted class (in score order within a class), and where each class begins."""
         assert self.prediction is not None
         grouped = np.argsort(self.prediction, kind="stable")
-        sizes = np.bincount(self.prediction, minlength=self.n_classes)
-        return grouped, np.concatenate(([0], np.cumsum(sizes)[:-1]))
+        sizes = np.bincount(self.prediction)
+        sizes = sizes[sizes > 0]
+        return grouped, np.cumsum(sizes) - sizes
 
     def only(self, chosen: Bools) -> "Ranking":
         """The samples for which `chosen` (in this order) holds, without sorting again."""
@@ -146,22 +173,16 @@ def rank(
 
 def rank_checked(label: Ints, prediction: Ints | None, score: Floats, n_classes: int) -> Ranking:
     """Sort what is known to be valid."""
-    ordered, order = sort(score)
-    narrow: type[np.signedinteger[Any]] = np.int16 if n_classes < 2**15 - 2 else np.int64
     columns = [label] if prediction is None else [label, prediction]
-    # Side by side, so that one jump through memory fetches both.
-    pairs: NDArray[Any] = np.empty((len(score), len(columns)), dtype=narrow)
-    for place, column in enumerate(columns):
-        pairs[:, place] = column
-    pairs = pairs.take(order, axis=0)
-    label_and_prediction = [np.ascontiguousarray(pairs[:, place]) for place in range(len(columns))]
-    return Ranking(
-        score=ordered,
-        label=label_and_prediction[0],
-        prediction=None if prediction is None else label_and_prediction[1],
-        n_classes=n_classes,
-        order=order,
-    )
+    if n_classes >= 2**15 - 2:  # too many classes to travel with the scores
+        ordered, order, _ = sort(score)
+        columns = [column.take(order) for column in columns]
+    else:
+        pairs = np.empty((len(score), 2), dtype=np.int16)
+        pairs[:, 0], pairs[:, 1] = label, label if prediction is None else prediction
+        ordered, order, cargo = sort(score, pairs.view(np.int32).ravel())
+        columns = [np.ascontiguousarray(column) for column in cargo.view(np.int16).reshape(-1, 2).T]
+    return Ranking(ordered, columns[0], None if prediction is None else columns[1], n_classes, order)
 
 
 # ---- counts ----------------------------------------------------------------------------------------------------
@@ -191,6 +212,12 @@ def divide(
     quotient[:first] = zero_division
     quotient[len(quotient) - last :] = zero_division
     return quotient
+
+
+def _begin_again(total: NDArray[np.float64], places: NDArray[np.intp], before: float) -> None:
+    """Make a running total, which stood at `before`, begin at zero at each of the places."""
+    gone = np.where(places > 0, total[places - 1], 0.0)
+    total -= np.repeat(np.append(-before, gone), np.diff(places, prepend=0, append=len(total)))
 
 
 class Tally:
@@ -439,27 +466,31 @@ class Counts(Tally):
         Accepting one more sample changes the precision of its predicted class alone, so the running sum of those
         changes, put back into score order, is the sum over classes at every threshold: O(n log n), any K.
         """
-        ranking = self.ranking
-        grouped, begins = ranking.by_prediction
-        sizes = np.diff(begins, append=len(grouped))
-        weight = None if self.weights is None else self.weights[grouped]
-        hits: NDArray[Any] = ranking.right[grouped]
-        hits = np.cumsum(hits if weight is None else hits * weight, dtype=np.float64)
-        taken = np.arange(1.0, len(grouped) + 1) if weight is None else np.cumsum(weight)
-        for total in (hits, taken):  # each class starts at zero
-            np.subtract(total, np.repeat(np.where(begins > 0, total[begins - 1], 0.0), sizes), out=total)
-        with np.errstate(invalid="ignore"):
-            precision = np.divide(hits, taken, out=hits)
-        if weight is not None:  # a class whose first samples were not drawn
-            precision[taken == 0] = self.zero_division
-        change = taken  # used up, so its memory serves again
-        np.subtract(precision[1:], precision[:-1], out=change[1:])
-        starts = begins[sizes > 0]
-        change[starts] = precision[starts] - self.zero_division
-        in_score_order = hits
-        in_score_order[grouped] = change
-        del taken, change
-        mean = self._accumulate(in_score_order.__getitem__)
+        ranking, weights = self.ranking, self.weights
+        grouped, starts = ranking.by_prediction
+        change = np.empty(len(grouped))
+        hits_before = taken_before = precision_before = 0.0  # of the class that the run before ended with
+        for run in runs(len(grouped)):
+            places = grouped[run]
+            new = starts[slice(*np.searchsorted(starts, (run.start, run.stop)))] - run.start
+            right: NDArray[Any] = ranking.right[places]
+            if weights is None:
+                hits, taken = np.cumsum(right, dtype=np.float64), np.arange(1.0, len(places) + 1)
+            else:
+                weight = weights[places]
+                hits, taken = np.cumsum(right * weight), np.cumsum(weight)
+            _begin_again(hits, new, hits_before)
+            _begin_again(taken, new, taken_before)
+            hits_before, taken_before = hits[-1], taken[-1]
+            with np.errstate(invalid="ignore"):
+                precision = np.divide(hits, taken, out=hits)
+            if weights is not None:  # a class whose first samples were not drawn
+                precision[taken == 0] = self.zero_division
+            step = np.diff(precision, prepend=precision_before)
+            step[new] = precision[new] - self.zero_division
+            precision_before = precision[-1]
+            change[places] = step
+        mean = self._accumulate(change.__getitem__)
         mean /= self.n_classes
         mean += self.zero_division
         return _as_share(mean)
