@@ -152,6 +152,19 @@ def test_openauc_weight_warms_up():
     assert losses[2.0] == pytest.approx((losses[0.0] + losses[4.0]) / 2)
 
 
+@pytest.mark.parametrize("name", ["openauc", "acc_auc", "partial_openauc"])
+def test_openauc_begins_with_plain_cross_entropy(name):
+    images, labels = samples(negatives=False)
+    network = make_network(name, weight=1.0, start=3.0, warmup=2.0).eval()
+    losses = {at: network(images, labels, Moment(7, 0, at), "classifier")[0].item() for at in (0.0, 2.9, 3.0, 4.0, 5.0)}
+    plain = make_network("softmax").eval()(images, labels, Moment(7, 0, 0.0), "classifier")[0].item()
+    assert losses[0.0] == losses[2.9] == losses[3.0] == plain
+    assert losses[4.0] == pytest.approx((plain + losses[5.0]) / 2)
+    assert losses[5.0] > plain
+    at_once = make_network(name, weight=1.0, start=3.0).eval()
+    assert at_once(images, labels, Moment(7, 0, 3.0), "classifier")[0].item() == pytest.approx(losses[5.0])
+
+
 def test_openauc_mix_at_must_be_a_place():
     with pytest.raises(OpenSetError, match="'mix_at' must be 'embedding' or a number of stages, got 'middle'"):
         make_network("openauc", mix_at="middle")

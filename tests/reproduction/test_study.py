@@ -2,9 +2,11 @@
 
 import json
 import shutil
+from contextlib import nullcontext
 
 import numpy as np
 import pytest
+import torch
 
 from openset.errors import OpenSetError
 from openset.reproduction import study, table2
@@ -12,6 +14,7 @@ from openset.reproduction.cells import Key, fingerprint, read_result, seeds_foun
 from openset.reproduction.study import Job, make_job, run_folder, run_study
 from openset.scores import Scores
 from openset.train import bench
+from openset.train.checkpoint import read_tensors
 from openset.train.config import read_config
 from openset.train.interrupt import Interrupted
 from openset.train.run import begin, reapply, train
@@ -88,6 +91,54 @@ def test_one_training_serves_two_protocols_and_two_scores(twins, options, monkey
     assert content["seconds"] > 0
     assert {"cpu", "cores", "device"} <= set(content["hardware"])
     assert {"torch", "openset", "threads"} <= set(content["versions"])
+
+
+@pytest.mark.parametrize("method", ["openauc", "acc_auc", "partial_openauc"])
+def test_a_training_that_begins_as_another_one_goes_on_from_there(method, tmp_path):
+    settings = ["train.epochs=3", "train.keep=[2]", "train.ema=0.9", *FAST[1:]]
+
+    def cell(name, kind, *more):
+        config = read_config(None, [*settings, *more], **{"method.name": kind})
+        return bench.Cell("digits", kind, config, tmp_path / name)
+
+    plain = cell("plain", "maxlogit")
+    whole, shared, later, longer = (
+        cell(name, method, f"method.start={start}", *more)
+        for name, start, more in (
+            ("whole", 2, ()),
+            ("shared", 2, ()),
+            ("later", 1, ()),  # of which no state was kept
+            ("longer", 2, ("seed=1",)),  # another training
+        )
+    )
+    first = bench.run_cell(plain, [plain])
+    bench.run_cell(whole, [whole])
+    steps = {}
+    for one in (shared, later, longer):
+        counted = steps.setdefault(one.folder.name, [])
+        summary = bench.run_cell(one, [one, plain], watch=lambda *_, counted=counted: counted.append(1))
+        assert summary["epochs"] == 3
+        if one is shared:
+            assert summary["seconds"] > first["seconds"] / 3  # the time of the shared beginning counts
+    assert len(steps["later"]) == len(steps["longer"]) == 3 * len(steps["shared"])
+    files = [one.folder / "checkpoints/last.safetensors" for one in (whole, shared, plain)]
+    weights = [read_tensors(file)[0] for file in files]
+    assert all(torch.equal(weights[0][name], weights[1][name]) for name in weights[0])
+    assert not all(torch.equal(weights[0][name], weights[2][name]) for name in weights[0])
+
+
+def test_the_study_trains_the_common_beginning_once(options):
+    epochs = {"maxlogit": [], "openauc": []}
+    settings = ["train.epochs=3", "train.keep=[2]", *FAST[1:]]
+    recipe = read_config(None, [*settings, "method.start=2"], **{"method.name": "openauc"})
+    chosen = options(
+        watch=lambda config, _: nullcontext(lambda state, *_: epochs[config.method.name].append(state.epoch))
+    )
+    for method in epochs:
+        config = read_config(recipe.as_plain(), **{"method.name": method})
+        study.run_job(Job(Key("test", "smoke", "digits", method, 0, 0), "fast/digits", config), chosen)
+    assert set(epochs["maxlogit"]) == {0, 1, 2}
+    assert set(epochs["openauc"]) == {2}
 
 
 def test_a_study_goes_on_where_it_stopped(options, monkeypatch, trainings):

@@ -230,7 +230,9 @@ def test_stopping_within_an_epoch_changes_nothing(method, tmp_path):
     settings = (f"method.name={method}", "train.epochs=3", "optimizer.name=adam", "optimizer.lr=0.01")
     run(tmp_path / "whole", *settings)
     config = interrupted_run(tmp_path / "part", *settings, after=17)
-    train(begin(config, tmp_path / "part", resume=True), tmp_path / "part")
+    _, before = checkpoint.read_tensors(tmp_path / "part/checkpoints/state.safetensors")
+    summary = train(begin(config, tmp_path / "part", resume=True), tmp_path / "part")
+    assert summary["seconds"] > before["state"]["seconds"] > 0  # of both parts
     assert_same_weights(tmp_path / "whole", tmp_path / "part")
     assert (tmp_path / "whole/log.csv").read_text() == (tmp_path / "part/log.csv").read_text()
 

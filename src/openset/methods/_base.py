@@ -105,6 +105,9 @@ class Method(nn.Module):
     """Whether samples of negative classes take part in training."""
     trained_as: ClassVar[str] = ""
     """Name of another method whose training this one shares; only the score differs."""
+    begins_as: ClassVar[str] = ""
+    """Name of another method whose training is the same, to the last bit, for the first `plain_epochs` epochs."""
+    plain_epochs: float = 0.0
     all_roles: ClassVar[tuple[str, ...]] = ("classifier",)
     """Everybody who is trained in some epoch."""
     tap: int | None = None

@@ -5,7 +5,7 @@ from typing import Any, ClassVar, Literal
 from torch import Tensor
 
 from openset.errors import OpenSetError, check_choice
-from openset.methods._base import METHODS, Batch, Method
+from openset.methods._base import METHODS, Batch, Method, Moment
 from openset.methods._mixing import Pairing
 from openset.methods._openauc_loss import OpenAUCLoss, Score
 from openset.methods._pairs import Surrogate
@@ -17,13 +17,14 @@ class OpenAUC(Method):
 
     Wang et al., NeurIPS 2022, eq. 17 and appendix D. `mix_at` says where samples are mixed: `embedding` (the last
     linear layer is f_post), or a number of backbone stages n >= 0, after which activations are mixed and go through
-    the rest (0 mixes the inputs). `warmup` epochs bring the weight from 0 to its value. `reject_by` names the score
-    that rejects, where that is not the one that the loss ranks. The losses that this class and its variants use are in
-    `OpenAUCLoss`, which explains the other options.
+    the rest (0 mixes the inputs). The first `start` epochs are plain cross-entropy, and `warmup` epochs then bring the
+    weight from 0 to its value. `reject_by` names the score that rejects, where that is not the one that the loss
+    ranks. The losses that this class and its variants use are in `OpenAUCLoss`, which explains the other options.
     """
 
     title = "OpenAUC"
     paper = "arXiv:2210.13458"
+    begins_as = "softmax"
     use_switch: ClassVar[bool] = True
 
     def __init__(
@@ -38,6 +39,7 @@ class OpenAUC(Method):
         reject_by: Literal["", "max_logit", "msp"] = "",
         alpha: float = 2.0,
         mix_at: str | int = "embedding",
+        start: float = 0.0,
         warmup: float = 0.0,
         **options: Any,
     ) -> None:
@@ -51,7 +53,8 @@ class OpenAUC(Method):
             switch=self.use_switch,
             **options,
         )
-        self.score, self.warmup = check_choice("openauc", "reject_by", reject_by or score, ["max_logit", "msp"]), warmup
+        self.score = check_choice("openauc", "reject_by", reject_by or score, ["max_logit", "msp"])
+        self.plain_epochs, self.warmup = start, warmup
         if mix_at != "embedding":
             if not isinstance(mix_at, int) or mix_at < 0:
                 raise OpenSetError(f"openauc: 'mix_at' must be 'embedding' or a number of stages, got {mix_at!r}.")
@@ -59,8 +62,17 @@ class OpenAUC(Method):
 
     def loss(self, batch: Batch, role: str) -> Tensor:
         """Classification and ranking."""
+        strength = self.strength(batch.moment)
+        if strength == 0:
+            return super().loss(batch, role)
         plan = self.criterion.plan(batch.labels, batch.moment.seed)
         mixed = None if self.tap is None else batch.finish(plan.mix(batch.hidden))
-        strength = min(1.0, batch.moment.progress / self.warmup) if self.warmup > 0 else 1.0
         value: Tensor = self.criterion(batch.logits, batch.labels, plan=plan, mixed=mixed, strength=strength)
         return value
+
+    def strength(self, moment: Moment) -> float:
+        """How much of the weight counts at this moment of the training."""
+        since = moment.progress - self.plain_epochs
+        if since < 0:
+            return 0.0
+        return min(1.0, since / self.warmup) if self.warmup > 0 else 1.0

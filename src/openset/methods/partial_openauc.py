@@ -34,10 +34,12 @@ class PartialOpenAUC(OpenAUC):
         weight: float = 0.1,
         surrogate: Surrogate = "squared_hinge",
         alpha: float = 2.0,
+        start: float = 0.0,
         warmup: float = 0.0,
         label_smoothing: float = 0.0,
     ) -> None:
-        options: dict[str, Any] = {"weight": weight, "surrogate": surrogate, "alpha": alpha, "warmup": warmup}
+        options: dict[str, Any] = {"weight": weight, "surrogate": surrogate, "alpha": alpha}
+        options |= {"start": start, "warmup": warmup}
         super().__init__(n_features, n_classes, pairing="all", label_smoothing=label_smoothing, **options)
         self.max_fpr = check_share("partial_openauc", "max_fpr", max_fpr)
         if copies < 1:
@@ -46,6 +48,8 @@ class PartialOpenAUC(OpenAUC):
 
     def loss(self, batch: Batch, role: str) -> Tensor:
         """Classification, and ranking of the hardest mixtures."""
+        if self.strength(batch.moment) == 0:
+            return self.classification(batch.logits, batch.labels)
         logits, labels = batch.logits.float(), batch.labels
         plans = [self.criterion.plan(labels, batch.moment.seed + copy) for copy in range(self.copies)]
         joined = {name: torch.cat([getattr(one, name) for one in plans]) for name in _TENSORS}
@@ -53,8 +57,7 @@ class PartialOpenAUC(OpenAUC):
         mixed = plan.mix(logits)
         hardest = self.hardest(self.criterion.unknown_score(mixed.detach()), plan.usable)
         chosen = MixPlan(plan.first, plan.second, plan.share, plan.usable & hardest, partner=None)
-        strength = min(1.0, batch.moment.progress / self.warmup) if self.warmup > 0 else 1.0
-        value: Tensor = self.criterion(logits, labels, plan=chosen, mixed=mixed, strength=strength)
+        value: Tensor = self.criterion(logits, labels, plan=chosen, mixed=mixed, strength=self.strength(batch.moment))
         return value
 
     def hardest(self, score: Tensor, usable: Tensor) -> Tensor:

@@ -12,7 +12,7 @@ from openset.reproduction.cells import HEADLINE, Finished, Key, fingerprint, rea
 from openset.reproduction.options import Options
 from openset.reproduction.recipes import cell_config, recipe_name
 from openset.train import bench
-from openset.train.config import Config
+from openset.train.config import Config, Named, read_config
 from openset.train.interrupt import Interrupted
 from openset.train.run import begin, reapply
 from openset.train.state import INDIFFERENT
@@ -163,23 +163,28 @@ def run_folder(job: Job, options: Options) -> tuple[Path, dict[str, Any]]:
 
 
 def _cells(job: Job, options: Options) -> tuple[bench.Cell, list[bench.Cell]]:
-    """The cell as `bench` knows it, and those whose training would serve it too."""
+    """The cell as `bench` knows it, and those whose training would serve it too, all of it or the beginning."""
     if job.config is None:
         raise OpenSetError(job.trouble)
     own = job.config.method.name
-    group = METHODS[own].trained_as or own
-    relatives = [name for name in METHODS if name != own and (METHODS[name].trained_as or name) == group]
-    made = [_cell(job, name, options) for name in (own, *relatives)]
+    relatives = [name for name in _trained_as(METHODS[own].trained_as or own) if name != own]
+    made = [_cell(replace(job.config.method, name=name), job.config, options) for name in (own, *relatives)]
+    if METHODS[own].begins_as:
+        plain = read_config(job.config.as_plain(), **{"method.name": METHODS[own].begins_as})
+        made += [_cell(replace(plain.method, name=name), plain, options) for name in _trained_as(plain.method.name)]
     return made[0], made[1:]
 
 
-def _cell(job: Job, method: str, options: Options) -> bench.Cell:
-    assert job.config is not None
-    config = replace(job.config, method=replace(job.config.method, name=method))
+def _trained_as(method: str) -> list[str]:
+    return [name for name in METHODS if (METHODS[name].trained_as or name) == method]
+
+
+def _cell(method: Named, like: Config, options: Options) -> bench.Cell:
+    config = replace(like, method=method)
     mark = fingerprint(config.as_plain(), Config().as_plain(), INDIFFERENT)[:8]
     stem = f"split{config.split}-seed{config.seed}-{mark}"
     protocol = Path(config.protocol).stem
-    return bench.Cell(protocol, method, config, options.out / "runs" / protocol / method / stem)
+    return bench.Cell(protocol, method.name, config, options.out / "runs" / protocol / method.name / stem)
 
 
 def grid(

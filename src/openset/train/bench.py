@@ -14,7 +14,7 @@ from openset.methods import METHODS
 from openset.train.config import Config, read_config
 from openset.train.interrupt import Interrupted
 from openset.train.loop import Watch
-from openset.train.run import begin, rescore, train
+from openset.train.run import begin, rescore, share_beginning, train
 from openset.train.state import differences
 
 COLUMNS = ("closed_set_accuracy", "auroc", "open_auc")
@@ -82,6 +82,18 @@ class Cell:
         plain["method"] = {**plain["method"], "name": METHODS[self.method].trained_as or self.method}
         return plain
 
+    @property
+    def plain_epochs(self) -> int:
+        """Whole epochs at the start that a training of the method's `begins_as` has too."""
+        return int(METHODS[self.method](1, 2, **self.config.method.options).plain_epochs)
+
+    def begins_as(self, other: "Cell") -> bool:
+        """Whether the first `plain_epochs` of this training are those of the other cell's."""
+        plain = METHODS[self.method].begins_as
+        if not plain or self.plain_epochs == 0:
+            return False
+        return read_config(self.config.as_plain(), **{"method.name": plain}).as_plain() == other.shared
+
 
 def make_grid(
     protocols: Sequence[str],
@@ -123,6 +135,9 @@ def run_cell(cell: Cell, cells: Sequence[Cell], *, watch: Watch | None = None) -
         same = other is not cell and other.shared == cell.shared
         if same and (other.folder / "summary.json").exists() and not any(_changed(other)):
             return rescore(cell.config, other.folder, cell.folder)
+    for other in cells:
+        if cell.begins_as(other) and share_beginning(cell.config, cell.plain_epochs, other.folder, cell.folder):
+            break
     return train(cell.config, cell.folder, watch=watch)
 
 

@@ -104,6 +104,8 @@ class Training:
     """Which epoch's weights are used: the last, or the best on validation data."""
     patience: int = 0
     """Stop after so many epochs without a better value of `select`; 0 = never."""
+    keep: tuple[int, ...] = ()
+    """Epochs after which the whole state stays, for other trainings that begin the same way."""
     save_minutes: float = 10.0
     """Save within epochs that take longer than this."""
     threshold: str = "at_acceptance=0.95"

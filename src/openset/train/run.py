@@ -2,7 +2,6 @@
 
 import os
 import shutil
-import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -24,7 +23,7 @@ from openset.train.feed import Feed
 from openset.train.infer import as_arrays, run_network, scores_of
 from openset.train.loop import Watch, fit
 from openset.train.predict import TrainedRun
-from openset.train.state import differences
+from openset.train.state import differences, kept_state
 
 if TYPE_CHECKING:
     from openset.methods import Method
@@ -92,9 +91,7 @@ def train(
     rows = np.flatnonzero(labels >= (-1 if method_class.uses_negatives else 0))
     train_feed, val_feed = Feed(protocol.train, config.data, rows), Feed(protocol.val, config.data)
     network = make_network(config, train_feed, len(protocol.class_names))
-    began = time.perf_counter()
     run = fit(fabric, network, train_feed, val_feed, config, folder=out / WEIGHTS, watch=watch)
-    seconds = time.perf_counter() - began
     if not fabric.is_global_zero:
         fabric.barrier()
         return {}
@@ -112,7 +109,7 @@ def train(
         "weights": kept,
         "epochs": run.state.epoch,
         "best_epoch": run.state.best_epoch if kept == "best" else None,
-        "seconds": round(seconds, 3),
+        "seconds": round(run.state.seconds, 3),
         "n_parameters": sum(parameter.numel() for parameter in network.parameters()),
         "input_shape": list(train_feed.load(np.arange(1))[0].shape[1:]),
         "devices": fabric.world_size,
@@ -121,6 +118,21 @@ def train(
     summary = write_results(config, protocol, network.method, outputs, out, extra)
     fabric.barrier()
     return summary
+
+
+def share_beginning(config: Config, epochs: int, source: Path, out: Path) -> bool:
+    """Let a run that has not begun go on where `source`, trained alike so far, was after `epochs`; False if it cannot.
+
+    The folder must have been settled by `begin`. The result is what training from the start would give.
+    """
+    kept, own = kept_state(source / WEIGHTS, epochs), out / WEIGHTS / "state.safetensors"
+    if own.exists() or not kept.exists():
+        return False
+    tensors, about = checkpoint.read_tensors(kept)
+    if any(not field.startswith("method") for field, _, _ in differences(about["config"], config.as_plain())):
+        return False
+    checkpoint.write_tensors(own, tensors, {**about, "config": config.as_plain()})
+    return True
 
 
 def write_results(

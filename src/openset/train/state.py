@@ -32,6 +32,8 @@ class State:
     best: float = -math.inf
     best_epoch: int = -1
     done: bool = False
+    seconds: float = 0.0
+    """Of training, over all interruptions."""
 
     def as_plain(self) -> dict[str, Any]:
         """Ready for JSON, which knows no infinity."""
@@ -60,6 +62,7 @@ class Run:
     state: State
     stop: threading.Event = field(default_factory=threading.Event)
     saved_at: float = field(default_factory=time.monotonic)
+    began: float = field(default_factory=time.perf_counter)
 
     @property
     def used(self) -> Network:
@@ -81,6 +84,7 @@ class Run:
 def save(run: Run) -> None:
     """Write the state, in one file, so that it is never half old and half new."""
     run.saved_at = time.monotonic()
+    run.state.seconds = time.perf_counter() - run.began
     if run.folder is None or not run.fabric.is_global_zero:
         return
     tensors = checkpoint.with_prefix("network", run.network.state_dict())
@@ -90,9 +94,16 @@ def save(run: Run) -> None:
     about = {"state": run.state.as_plain(), "config": run.config.as_plain(), "world_size": run.fabric.world_size}
     try:
         checkpoint.write_tensors(run.folder / "state.safetensors", tensors, about)
+        if run.state.step == 0 and run.state.epoch in run.config.train.keep:
+            checkpoint.write_tensors(kept_state(run.folder, run.state.epoch), tensors, about)
     except OpenSetError as error:
         raise OpenSetError(f"{error} The checkpoint before is kept: make room, then add --resume.") from error
     write_log(run.folder.parent / "log.csv", run.state.history)
+
+
+def kept_state(folder: Path, epoch: int) -> Path:
+    """The file of the state that `train.keep` left after an epoch."""
+    return folder / f"state-{epoch}.safetensors"
 
 
 def write_log(path: Path, history: list[dict[str, float]]) -> None:
@@ -115,9 +126,10 @@ def restore(run: Run, file: Path) -> None:
         checkpoint.load_weights(run.averaged, checkpoint.under_prefix("averaged", tensors), file)
     checkpoint.unpack_optimizers(run.optimizers, tensors)
     run.state = State.from_plain(about["state"])
+    run.began = time.perf_counter() - run.state.seconds
 
 
-INDIFFERENT = ("data_root", "data.workers", "train.save_minutes", "train.threshold")
+INDIFFERENT = ("data_root", "data.workers", "train.keep", "train.save_minutes", "train.threshold")
 """Fields of a config that the weights do not depend on."""
 
 
