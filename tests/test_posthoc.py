@@ -54,6 +54,20 @@ def test_mahalanobis_equals_the_textbook():
     np.testing.assert_allclose(posthoc.mahalanobis(test, fit_features=train, fit_labels=labels), expected)
 
 
+def test_scaled_logit_equals_the_textbook():
+    rng = np.random.default_rng(0)
+    logits, features = rng.standard_normal((20, 3)), rng.standard_normal((20, 40))
+    features[7] = -1.0  # nothing active
+    expected = []
+    for sample, activations in zip(logits, np.clip(features, 0, None), strict=True):
+        largest = sum(sorted(activations)[-14:])  # 35 % of 40
+        ratio = sum(activations) / largest if largest else 1.0
+        expected.append(-max(sample) * np.exp(ratio))
+    np.testing.assert_allclose(posthoc.scaled_logit(logits, features), expected, rtol=1e-13)
+    np.testing.assert_allclose(posthoc.scaled_logit(logits, 5 * features), expected, rtol=1e-13)
+    np.testing.assert_allclose(posthoc.scaled_logit(logits, features, top=1.0), np.e * posthoc.max_logit(logits))
+
+
 def test_weibull_fit_agrees_with_scipy():
     from scipy.stats import weibull_min
 
@@ -77,6 +91,8 @@ def test_negatives_in_the_training_outputs_are_left_out():
         (lambda: posthoc.margin([[1.0]]), "two or more known classes, got 1"),
         (lambda: posthoc.knn([[1.0]], fit_features=[[1.0]], k=0), "'k' must be at least 1"),
         (lambda: posthoc.openmax([[1.0, 0.0]], fit_logits=[[1.0, 0.0]], fit_labels=[0]), "class 0 has 1 correctly"),
+        (lambda: posthoc.scaled_logit([[1.0]], [[1.0], [2.0]]), "logits of 1 samples and features of 2"),
+        (lambda: posthoc.scaled_logit([[1.0]], [[1.0]], top=15), "Did you mean 0.15?"),
         (lambda: posthoc.Outputs().known(), "needs labels"),
         (lambda: posthoc.Outputs(labels=np.array([-2])).known(), "no known samples"),
     ],

@@ -11,7 +11,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from openset.errors import OpenSetError
+from openset.errors import OpenSetError, check_share
 from openset.registry import Registry
 
 Array = NDArray[np.float64]
@@ -224,6 +224,27 @@ def _fit_weibull(values: Array, steps: int = 100) -> tuple[float, float]:
     return shape, scale
 
 
+def scaled_logit(logits: ArrayLike, features: ArrayLike, *, top: float = 0.35) -> Array:
+    """Minus the largest logit of features multiplied by e^r, r = all activations / those of the `top` share.
+
+    SCALE (Xu et al., 2024), where `top` is 0.15 and the energy takes the place of the largest logit. Logits are
+    multiplied instead of features: the same for a last layer without bias. Made for features that are never negative;
+    below zero counts as zero.
+
+    >>> scaled_logit([[2.0, 1.0]], [[1.0, 3.0]], top=0.5)  # r = 4 / 3
+    array([-7.58733579])
+    """
+    values, activations = as_matrix("logits", logits), np.maximum(as_matrix("features", features), 0.0)
+    check_share("scaled_logit", "top", top)
+    if len(values) != len(activations):
+        raise OpenSetError(f"There are logits of {len(values)} samples and features of {len(activations)}.")
+    width = activations.shape[1]
+    kept = max(1, round(top * width))
+    largest = np.partition(activations, width - kept, axis=1)[:, width - kept :].sum(axis=1)
+    ratio = np.divide(activations.sum(axis=1), largest, out=np.ones(len(largest)), where=largest > 0)
+    return -values.max(axis=1) * np.exp(ratio)
+
+
 def mahalanobis(features: ArrayLike, *, fit_features: ArrayLike, fit_labels: ArrayLike) -> Array:
     """Squared Mahalanobis distance to the nearest class mean, one covariance for all classes (Lee et al., 2018).
 
@@ -308,6 +329,10 @@ def _mahalanobis(outputs: Outputs, fit: Outputs | None) -> Array:
     return mahalanobis(outputs.embedding(), fit_features=train.embedding(), fit_labels=train.labels)
 
 
+def _scaled(outputs: Outputs, _: Outputs | None) -> Array:
+    return scaled_logit(outputs.known_logits(), outputs.embedding())
+
+
 def _knn(outputs: Outputs, fit: Outputs | None) -> Array:
     return knn(outputs.embedding(), fit_features=_fit(fit).embedding())
 
@@ -319,6 +344,7 @@ for _card in (
     PostHocScore("entropy", "Entropy of the softmax", "", "logits", False, _on_logits(entropy)),
     PostHocScore("margin", "Margin between the two largest logits", "", "logits", False, _on_logits(margin)),
     PostHocScore("openmax", "OpenMax", "arXiv:1511.06233", "logits", True, _openmax),
+    PostHocScore("scaled_logit", "Largest logit, scaled", "arXiv:2310.00227", "features", False, _scaled),
     PostHocScore("mahalanobis", "Mahalanobis distance", "arXiv:1807.03888", "features", True, _mahalanobis),
     PostHocScore("knn", "Distance to the k-th neighbour", "arXiv:2204.06507", "features", True, _knn),
 ):

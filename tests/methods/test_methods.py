@@ -250,4 +250,4 @@ def test_openauc_can_reject_by_another_score_than_it_ranks():
     assert other.unknown_score(outputs)[0] < other.unknown_score(outputs)[1]
     assert other.criterion.score == "max_logit"
     with pytest.raises(OpenSetError, match="reject_by"):
-        METHODS["openauc"](4, 2, reject_by="energy")
+        METHODS["openauc"](4, 2, reject_by="knn")

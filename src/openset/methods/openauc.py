@@ -1,6 +1,6 @@
 """OpenAUC: learn to classify, and to rank mixtures of classes above correctly classified knowns."""
 
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 from torch import Tensor
 
@@ -9,6 +9,7 @@ from openset.methods._base import METHODS, Batch, Method, Moment
 from openset.methods._mixing import Pairing
 from openset.methods._openauc_loss import OpenAUCLoss, Score
 from openset.methods._pairs import Surrogate
+from openset.posthoc import SCORES
 
 
 @METHODS.register("openauc")
@@ -36,7 +37,7 @@ class OpenAUC(Method):
         pairing: Pairing = "slots",
         surrogate: Surrogate = "square",
         score: Score = "max_logit",
-        reject_by: Literal["", "max_logit", "msp"] = "",
+        reject_by: str = "",
         alpha: float = 2.0,
         mix_at: str | int = "embedding",
         start: float = 0.0,
@@ -53,7 +54,8 @@ class OpenAUC(Method):
             switch=self.use_switch,
             **options,
         )
-        self.score = check_choice("openauc", "reject_by", reject_by or score, ["max_logit", "msp"])
+        usable = [name for name, card in SCORES.items() if not card.fitted]
+        self.score = check_choice("openauc", "reject_by", reject_by or score, usable)
         self.plain_epochs, self.warmup = start, warmup
         if mix_at != "embedding":
             if not isinstance(mix_at, int) or mix_at < 0:
