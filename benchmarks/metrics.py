@@ -179,9 +179,8 @@ def everything_table(sizes):
         before = None
         for n in sizes:
             data = make_data(n, dtype)
-            repeats = 5 if n <= 10**6 else 2
-            base = seconds(lambda d=data: np.argsort(d[2]), repeats)
-            taken = seconds(lambda d=data: everything(*d), repeats)
+            base = seconds(lambda d=data: np.argsort(d[2]), 5)
+            taken = seconds(lambda d=data: everything(*d), 5)
             memory = peak_bytes(lambda d=data: everything(*d)) / sum(part.nbytes for part in data)
             growth = "" if before is None else f"{taken / before:.1f}x"
             table.add_row(
