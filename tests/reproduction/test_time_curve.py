@@ -9,8 +9,8 @@ def test_a_shorter_training_warms_up_for_a_shorter_time(tmp_path):
         shares = {round(job.config.schedule.warmup_epochs / job.config.train.epochs, 6) for job in jobs}
         assert len({job.config.train.epochs for job in jobs}) == len(jobs)
         assert len(shares) == 1
-        learning = {round(job.config.method.options.get("warmup", 0) / job.config.train.epochs, 6) for job in jobs}
-        assert learning == ({0.0} if method == "maxlogit" else {0.3})
+        starts = {round(job.config.method.options.get("start", 0) / job.config.train.epochs, 4) for job in jobs}
+        assert starts == ({0.0} if method == "maxlogit" else {0.6667})
 
 
 def test_the_users_epochs_are_the_whole(tmp_path):

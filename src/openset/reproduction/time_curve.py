@@ -59,7 +59,7 @@ def reproduce(options: Options) -> Report:
 
 
 def _job(options: Options, protocol: str, method: str, split: int, share: float) -> Job:
-    """The recipe with a share of its epochs, also of those that warm up; the user's `train.epochs` is the whole."""
+    """The recipe with a share of all its epochs, those of beginnings too; the user's `train.epochs` is the whole."""
     changes = [text for text in options.overrides if not text.startswith("train.epochs=")]
     told = [text for text in options.overrides if text.startswith("train.epochs=")]
     recipe = cell_config(options.scale, protocol, method, split, options.seeds[0])
@@ -67,6 +67,7 @@ def _job(options: Options, protocol: str, method: str, split: int, share: float)
     epochs = max(1, round(whole * share))
     warm = {
         "schedule.warmup_epochs": recipe.schedule.warmup_epochs,
+        "method.start": recipe.method.options.get("start"),
         "method.warmup": recipe.method.options.get("warmup"),
     }
     shortened = [f"{name}={value * epochs / recipe.train.epochs:g}" for name, value in warm.items() if value]

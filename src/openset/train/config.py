@@ -298,4 +298,10 @@ def _check_options(config: Config) -> Config:
             name: convert(value, known[name].annotation, f"{part}.{name}") for name, value in named.options.items()
         }
         checked[part] = Named(named.name, options)
+    start, epochs = checked["method"].options.get("start", 0), config.train.epochs
+    if start and start >= epochs:
+        raise OpenSetError(
+            f"'method.start' ({start:g}) must lie before the end of the training ('train.epochs', {epochs}); "
+            f"for example --set method.start={epochs * 2 / 3:.1f}."
+        )
     return replace(config, **checked)
