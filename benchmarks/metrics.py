@@ -2,14 +2,12 @@
 
     python benchmarks/metrics.py [--largest 10000000] [--fresh-memory]
 
-The benchmark keeps memory that it has once got, so that every repetition uses the same pages. With --fresh-memory large
-arrays get new pages each time, which on a virtual machine can take longer than the work that is measured.
+The benchmark keeps memory that it has once got, as the `openset` command does (openset.memory). With --fresh-memory, as
+in any other process, large arrays get new pages each time, which on a virtual machine can take longer than the work.
 Peers are used where they import: pip install osr-metrics; pip install --no-deps pytorch-ood
 """
 
 import argparse
-import os
-import platform
 import subprocess
 import sys
 import time
@@ -22,6 +20,7 @@ from rich.table import Table
 from openset import Scores
 from openset import curves as curve_module
 from openset.intervals import Request, bootstrap_values, delong_of, evaluator
+from openset.memory import keep_memory
 from openset.metrics import METRICS, open_auc
 
 
@@ -204,14 +203,6 @@ def small_table():
     line = "import sys; from openset.cli import main; sys.stdout = open('/dev/null', 'w'); main(['--help'])"
     table.add_row("openset --help", f"{import_seconds(line):.3f}")
     return table
-
-
-def keep_memory():
-    """Start anew, once, with an allocator that gives nothing back; glibc reads this setting at the start only."""
-    setting = "glibc.malloc.mmap_max=0:glibc.malloc.trim_threshold=68719476736"
-    if platform.libc_ver()[0] == "glibc" and os.environ.get("GLIBC_TUNABLES") != setting:
-        environment = {**os.environ, "GLIBC_TUNABLES": setting}
-        sys.exit(subprocess.run([sys.executable, *sys.argv], env=environment, check=False).returncode)
 
 
 def main():

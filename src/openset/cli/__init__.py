@@ -8,6 +8,7 @@ from pkgutil import iter_modules
 import typer
 
 from openset.errors import OpenSetError
+from openset.memory import keep_memory
 
 app = typer.Typer(
     name="openset",
@@ -40,6 +41,7 @@ def main(arguments: list[str] | None = None) -> None:
     """Run the command; a user's mistake becomes one sentence and exit code 2."""
     words = sys.argv[1:] if arguments is None else arguments
     debug = "--debug" in words or bool(os.environ.get("OPENSET_DEBUG"))
+    keep_memory()
     try:
         app([word for word in words if word != "--debug"], prog_name="openset")
     except OpenSetError as error:
