@@ -17,7 +17,7 @@ from openset.train import bench
 from openset.train.checkpoint import read_tensors
 from openset.train.config import read_config
 from openset.train.interrupt import Interrupted
-from openset.train.run import begin, reapply, train
+from openset.train.run import begin, reapply, share_beginning, train
 
 FAST = ["train.epochs=1", "backbone.width=8", "data.batch_size=64"]
 
@@ -121,6 +121,11 @@ def test_a_training_that_begins_as_another_one_goes_on_from_there(method, tmp_pa
         if one is shared:
             assert summary["seconds"] > first["seconds"] / 3  # the time of the shared beginning counts
     assert len(steps["later"]) == len(steps["longer"]) == 3 * len(steps["shared"])
+    assert shared.begins_as(plain)
+    assert not shared.begins_as(cell("plain", "arpl"))
+    assert not shared.begins_as(cell("plain", "maxlogit", "method.label_smoothing=0.1"))
+    assert not share_beginning(read_config(longer.config.as_plain(), ["seed=2"]), 2, plain.folder, tmp_path / "new")
+    assert share_beginning(shared.config, 2, plain.folder, tmp_path / "new")
     files = [one.folder / "checkpoints/last.safetensors" for one in (whole, shared, plain)]
     weights = [read_tensors(file)[0] for file in files]
     assert all(torch.equal(weights[0][name], weights[1][name]) for name in weights[0])
