@@ -5,9 +5,10 @@ from hypothesis import strategies as st
 
 from openset import counts as module
 from openset import pairs
-from openset.counts import CHUNK, count, rank, sort
+from openset.counts import count, rank
 from openset.errors import OpenSetError
 from openset.pairs import rank_pairs
+from openset.sorting import CHUNK, sort
 from samples import datasets, random_dataset
 
 
@@ -61,7 +62,7 @@ def test_fast_pairs_equal_the_pairs_of_the_counts(data):
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("decimals", [None, 1, 3])
 def test_fast_pairs_across_many_chunks(dtype, decimals):
-    data = random_dataset(3 * module.CHUNK + 17, decimals=decimals, dtype=dtype)
+    data = random_dataset(3 * CHUNK + 17, decimals=decimals, dtype=dtype)
     for against in ("all", "negative", "unknown"):
         assert rank_pairs(*data, against=against) == pairs._pairs_of_counts(count(*data, against))
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from openset import sorting
 from openset.checks import (
     UNKNOWN,
     Bools,
@@ -32,72 +33,8 @@ from openset.errors import check_share
 
 Ties = Literal["half", "strict", "full"]
 
-_HALF = 32  # bits of half a word
-CHUNK = 1 << 15  # samples or thresholds handled at once: small enough for the cache
 
-
-# ---- the sort --------------------------------------------------------------------------------------------------
-
-
-def runs(n: int) -> Iterator[slice]:
-    """All of `n` places in runs that fit the cache."""
-    for start in range(0, n, CHUNK):
-        yield slice(start, min(start + CHUNK, n))
-
-
-def _ordered_bits(score: Floats) -> NDArray[np.int64]:
-    """Signed integers in the same order as the (finite) scores; equal scores, also -0.0 and 0.0, get equal integers."""
-    word = np.int32 if score.dtype == np.float32 else np.int64
-    bits: NDArray[Any] = (score + score.dtype.type(0)).view(word)  # adding zero turns -0.0 into 0.0
-    bits ^= (bits >> (8 * bits.itemsize - 1)) & np.iinfo(word).max
-    return bits.astype(np.int64, copy=False)
-
-
-def _scores_of_bits(bits: NDArray[Any]) -> Floats:
-    """What `_ordered_bits` was given; `bits` are used up."""
-    bits ^= (bits >> (8 * bits.itemsize - 1)) & np.iinfo(bits.dtype).max
-    return bits.view(np.float32 if bits.itemsize == 4 else np.float64)
-
-
-def sort(score: Floats, cargo: NDArray[np.int32] | None = None) -> tuple[Floats, NDArray[np.int64], NDArray[np.int32]]:
-    """Finite scores in ascending order, the rows they come from, and their `cargo`; stable, faster than `np.argsort`.
-
-    Score and row number are packed into one 64-bit integer and sorted by value, for which NumPy has vector
-    instructions. A float32 is read back from the sorted integers, without jumping through memory. Of a float64 the
-    lower half is fetched together with the cargo, in one jump; neighbours that differ only in the bits that had to
-    give way to the row number are sorted once more.
-    """
-    n = len(score)
-    width = max(n - 1, 1).bit_length()
-    assert width <= _HALF
-    mask, lower = (1 << width) - 1, (1 << _HALF) - 1
-    cargo = np.zeros(n, dtype=np.int32) if cargo is None else cargo
-    single = score.dtype == np.float32
-    key = np.empty(n, dtype=np.int64)
-    load: NDArray[Any] = cargo if single else np.empty(n, dtype=np.int64)
-    for run in runs(n):
-        bits = _ordered_bits(score[run])
-        np.bitwise_or(bits << width if single else bits & ~mask, np.arange(run.start, run.stop), out=key[run])
-        if not single:
-            np.bitwise_or(cargo[run].astype(np.int64) << _HALF, bits & lower, out=load[run])
-    key.sort()
-    order: NDArray[np.int64] = key & mask
-    load = load.take(order)
-    if single:
-        return _scores_of_bits((key >> width).astype(np.int32)), order, load
-    ordered, cargo = np.empty(n), np.empty(n, dtype=np.int32)
-    alike = np.zeros(n + 1, dtype=np.bool_)  # with the place before, as far as the sort could see
-    for run in runs(n):
-        ordered[run] = _scores_of_bits(key[run] & ~lower | load[run] & lower)
-        cargo[run] = load[run] >> _HALF
-        later = slice(run.start + 1, min(run.stop + 1, n))
-        np.less_equal(key[later] ^ key[run][: later.stop - later.start], mask, out=alike[later])
-    if (ordered[1:] < ordered[:-1]).any():
-        places = np.flatnonzero(alike[:-1] | alike[1:])
-        repair = places[np.argsort(ordered[places], kind="stable")]
-        for column in (ordered, order, cargo):
-            column[places] = column[repair]
-    return ordered, order, cargo
+# ---- the ranking -----------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -175,12 +112,12 @@ def rank_checked(label: Ints, prediction: Ints | None, score: Floats, n_classes:
     """Sort what is known to be valid."""
     columns = [label] if prediction is None else [label, prediction]
     if n_classes >= 2**15 - 2:  # too many classes to travel with the scores
-        ordered, order, _ = sort(score)
+        ordered, order, _ = sorting.sort(score)
         columns = [column.take(order) for column in columns]
     else:
         pairs = np.empty((len(score), 2), dtype=np.int16)
         pairs[:, 0], pairs[:, 1] = label, label if prediction is None else prediction
-        ordered, order, cargo = sort(score, pairs.view(np.int32).ravel())
+        ordered, order, cargo = sorting.sort(score, pairs.view(np.int32).ravel())
         columns = [np.ascontiguousarray(column) for column in cargo.view(np.int16).reshape(-1, 2).T]
     return Ranking(ordered, columns[0], None if prediction is None else columns[1], n_classes, order)
 
@@ -340,11 +277,11 @@ class Counts(Tally):
     def windows(self) -> Iterator[Tally]:
         """All thresholds in runs, each beginning with the last one of the run before, so that steps add up."""
         n = len(self.ranking.ends) + 1
-        if n <= CHUNK + 1:
+        if n <= sorting.CHUNK + 1:
             yield self
             return
-        for start in range(0, n - 1, CHUNK):
-            yield Window(self, start, min(start + CHUNK + 1, n))
+        for start in range(0, n - 1, sorting.CHUNK):
+            yield Window(self, start, min(start + sorting.CHUNK + 1, n))
 
     def _accumulate(self, amount: Callable[[slice], NDArray[Any]]) -> NDArray[np.float64]:
         """Running total of `amount` (of a run of samples) at each threshold; exact for whole numbers below 2**53."""
@@ -352,10 +289,10 @@ class Counts(Tally):
         out = np.empty(len(ends) + 1)
         out[0] = total = 0.0
         n = len(self.ranking.score)
-        starts = np.arange(0, n, CHUNK)
+        starts = np.arange(0, n, sorting.CHUNK)
         borders = [*np.searchsorted(ends, starts).tolist(), len(ends)]
         for start, first, last in zip(starts.tolist(), borders, borders[1:], strict=False):
-            part = amount(slice(start, start + CHUNK))
+            part = amount(slice(start, start + sorting.CHUNK))
             running = np.cumsum(part, dtype=np.int32 if part.dtype.kind == "b" else np.float64)
             here = running if last - first == len(running) else running.take(ends[first:last] - start)
             np.add(here, total, out=out[1 + first : 1 + last])
@@ -421,8 +358,8 @@ class Counts(Tally):
     def _class_totals(self) -> NDArray[np.float64]:
         ranking = self.ranking
         totals = np.zeros(ranking.n_classes + 2)  # unknowns, negatives, then the classes
-        for start in range(0, len(ranking.label), CHUNK):
-            part = slice(start, start + CHUNK)
+        for start in range(0, len(ranking.label), sorting.CHUNK):
+            part = slice(start, start + sorting.CHUNK)
             weights = None if self.weights is None else self.weights[part]
             totals += np.bincount(ranking.label[part] - UNKNOWN, weights=weights, minlength=len(totals))
         return totals[2:]
@@ -470,7 +407,7 @@ class Counts(Tally):
         grouped, starts = ranking.by_prediction
         change = np.empty(len(grouped))
         hits_before = taken_before = precision_before = 0.0  # of the class that the run before ended with
-        for run in runs(len(grouped)):
+        for run in sorting.runs(len(grouped)):
             places = grouped[run]
             new = starts[slice(*np.searchsorted(starts, (run.start, run.stop)))] - run.start
             right: NDArray[Any] = ranking.right[places]

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from openset import counts as counting
+from openset import sorting
 from openset.checks import UNKNOWN, Bools, Floats, Ints, as_ints, as_scores, check_lengths, open_mask, require_both
 from openset.counts import Counts, Ties, count, dot
 
@@ -54,11 +54,11 @@ def rank_pairs(
     require_both(n_known, n_open, against)
     keys.sort()
     n_before = len(keys) * (len(keys) - 1) // 2 - n_open * (n_open - 1) // 2
-    places = np.arange(counting.CHUNK, dtype=np.int32)
+    places = np.arange(sorting.CHUNK, dtype=np.int32)
     tied = 0
-    for start in range(0, len(keys), counting.CHUNK):
-        part = keys[start : start + counting.CHUNK + 1]  # one more, to see ties across the border
-        known = (part[: counting.CHUNK] & 1).astype(np.int32, copy=False)
+    for start in range(0, len(keys), sorting.CHUNK):
+        part = keys[start : start + sorting.CHUNK + 1]  # one more, to see ties across the border
+        known = (part[: sorting.CHUNK] & 1).astype(np.int32, copy=False)
         n_before -= int((known * places[: len(known)]).sum(dtype=np.int32)) + start * int(known.sum(dtype=np.int32))
         border = (part[1:] ^ part[:-1]) == 1  # sorted, so this is an open-set sample before a right known, tied
         if border.any():
@@ -92,8 +92,8 @@ def _pack(
     keys: NDArray[Any] = np.empty(len(score), dtype=word)
     bits_of: NDArray[Any] = score.view(word) if score.flags.c_contiguous else np.ascontiguousarray(score).view(word)
     n_known = n_open = 0
-    for start in range(0, len(score), counting.CHUNK):
-        stop = start + counting.CHUNK
+    for start in range(0, len(score), sorting.CHUNK):
+        stop = start + sorting.CHUNK
         part, bits, key = label[start:stop], bits_of[start:stop], keys[start:stop]
         known = part >= 0
         if part.min() < UNKNOWN or (n_classes is not None and part.max() >= n_classes):
