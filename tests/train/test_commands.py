@@ -125,7 +125,7 @@ def test_methods_lists_all(tmp_path, capsys):
     assert openset("methods", "--json", tmp_path / "m.json") == 0
     assert "openauc" in capsys.readouterr().out
     listed = {entry["name"]: entry for entry in json.loads((tmp_path / "m.json").read_text())["methods"]}
-    assert len(listed) == 12
+    assert len(listed) == 13
     assert listed["openauc"]["options"]["pairing"] == "slots"
     assert listed["entropic"]["uses_negatives"] is True
 
