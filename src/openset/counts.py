@@ -358,8 +358,7 @@ class Counts(Tally):
     def _class_totals(self) -> NDArray[np.float64]:
         ranking = self.ranking
         totals = np.zeros(ranking.n_classes + 2)  # unknowns, negatives, then the classes
-        for start in range(0, len(ranking.label), sorting.CHUNK):
-            part = slice(start, start + sorting.CHUNK)
+        for part in sorting.runs(len(ranking.label)):
             weights = None if self.weights is None else self.weights[part]
             totals += np.bincount(ranking.label[part] - UNKNOWN, weights=weights, minlength=len(totals))
         return totals[2:]

@@ -125,7 +125,12 @@ def test_a_training_that_begins_as_another_one_goes_on_from_there(method, tmp_pa
     assert not shared.begins_as(cell("plain", "arpl"))
     assert not shared.begins_as(cell("plain", "maxlogit", "method.label_smoothing=0.1"))
     assert not share_beginning(read_config(longer.config.as_plain(), ["seed=2"]), 2, plain.folder, tmp_path / "new")
+    best = read_config(shared.config.as_plain(), ["train.select=accuracy"])
+    assert not share_beginning(best, 2, plain.folder, tmp_path / "new")
     assert share_beginning(shared.config, 2, plain.folder, tmp_path / "new")
+    again = cell("again", "softmax")  # the same training, rescored: weights are copied, states are not
+    bench.run_cell(again, [again, plain])
+    assert [file.name for file in (again.folder / "checkpoints").iterdir()] == ["last.safetensors"]
     files = [one.folder / "checkpoints/last.safetensors" for one in (whole, shared, plain)]
     weights = [read_tensors(file)[0] for file in files]
     assert all(torch.equal(weights[0][name], weights[1][name]) for name in weights[0])

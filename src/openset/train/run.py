@@ -126,7 +126,7 @@ def share_beginning(config: Config, epochs: int, source: Path, out: Path) -> boo
     The folder must have been settled by `begin`. The result is what training from the start would give.
     """
     kept, own = kept_state(source / WEIGHTS, epochs), out / WEIGHTS / "state.safetensors"
-    if own.exists() or not kept.exists():
+    if own.exists() or not kept.exists() or config.train.select != "last":  # the best weights may lie further back
         return False
     tensors, about = checkpoint.read_tensors(kept)
     if any(not field.startswith("method") for field, _, _ in differences(about["config"], config.as_plain())):
@@ -216,7 +216,7 @@ _KEPT = ("weights", "epochs", "best_epoch", "seconds", "n_parameters", "input_sh
 def _copy_weights(source: Path, out: Path) -> None:
     (out / WEIGHTS).mkdir(parents=True, exist_ok=True)
     for file in (source / WEIGHTS).glob("*.safetensors"):
-        if file.name != "state.safetensors":
+        if not file.name.startswith("state"):
             shutil.copyfile(file, out / WEIGHTS / file.name)
     shutil.copyfile(source / "log.csv", out / "log.csv")
 
