@@ -45,6 +45,13 @@ def test_the_sort_tells_them_apart_across_the_runs_it_works_in():
     check_sort(score.astype(np.float32))
 
 
+def test_very_many_classes_are_ranked_like_few():
+    labels, predictions, score = random_dataset(500, decimals=1)
+    few, many = (rank(labels, predictions, score, n_classes=k) for k in (None, 2**15))
+    for name in ("score", "label", "prediction", "order"):
+        np.testing.assert_array_equal(getattr(few, name), getattr(many, name))
+
+
 def test_negative_zero_ties_with_zero():
     assert len(count([0, -2], [0, 0], [0.0, -0.0]).thresholds) == 2
     assert rank_pairs([0, -2], [0, 0], np.array([0.0, -0.0])).tied == 1

@@ -125,8 +125,9 @@ def test_a_training_that_begins_as_another_one_goes_on_from_there(method, tmp_pa
     assert not shared.begins_as(cell("plain", "arpl"))
     assert not shared.begins_as(cell("plain", "maxlogit", "method.label_smoothing=0.1"))
     assert not share_beginning(read_config(longer.config.as_plain(), ["seed=2"]), 2, plain.folder, tmp_path / "new")
-    best = read_config(shared.config.as_plain(), ["train.select=accuracy"])
-    assert not share_beginning(best, 2, plain.folder, tmp_path / "new")
+    best, other = (cell(f"best-{kind}", kind, "train.select=accuracy") for kind in ("maxlogit", method))
+    bench.run_cell(best, [best])
+    assert not share_beginning(other.config, 2, best.folder, tmp_path / "new")
     assert share_beginning(shared.config, 2, plain.folder, tmp_path / "new")
     again = cell("again", "softmax")  # the same training, rescored: weights are copied, states are not
     bench.run_cell(again, [again, plain])

@@ -5,7 +5,7 @@ from openset.train.augment import augment, cutout, middle, random_crop, views
 from openset.train.config import Augment, Schedule
 from openset.train.optimize import rate_factor
 from openset.train.randaugment import OPERATIONS, randaugment
-from openset.train.randomness import derive, epoch_order
+from openset.train.randomness import derive, epoch_order, turns
 
 
 def images(n=16, channels=3, side=12):
@@ -72,6 +72,27 @@ def test_flips_mirror_about_half():
     mirrored = (out == source.flip(3)).flatten(1).all(1)
     assert (same ^ mirrored).all()
     assert 60 < int(same.sum()) < 140
+
+
+def test_flips_in_turn_mirror_every_image_in_every_other_epoch():
+    source, odd = images(8), torch.tensor([True, False] * 4)
+    for epoch in range(4):
+        mirrored = odd if epoch % 2 else ~odd
+        wanted = torch.where(mirrored[:, None, None, None], source.flip(3), source)
+        config = Augment(flip=True, flip_in_turn=True)
+        assert torch.equal(augment(source, config, epoch, epoch=epoch, odd=odd), wanted)
+    drawn = turns(1000, 0)
+    assert 400 < drawn.sum() < 600
+    assert (drawn == turns(1000, 0)).all()
+    assert (drawn != turns(1000, 1)).any()
+
+
+def test_images_are_small_in_the_first_epochs_only():
+    config = Augment(shrink=6, shrink_epochs=2)
+    assert [tuple(augment(images(), config, 0, epoch=epoch).shape[2:]) for epoch in range(3)] == [(6, 6), (6, 6), (12, 12)]
+    grey = torch.full((2, 3, 12, 12), 0.25)
+    torch.testing.assert_close(augment(grey, config, 0), grey[:, :, :6, :6])
+    assert augment(images(), Augment(shrink=20, shrink_epochs=1), 0).shape[2:] == (12, 12)  # never larger
 
 
 def test_cutout_blanks_a_square():

@@ -202,6 +202,13 @@ def test_bench_varies_a_field(tmp_path, capsys, monkeypatch):
     assert trained == [0.4, 0.1]  # what is there is not done again
 
 
+def test_without_splits_a_grid_has_those_that_there_are(tmp_path):
+    file = tmp_path / "one.yaml"
+    file.write_text("name: one\ndata: digits\nknown: ['1', '2']\nunknown: ['3']\n")
+    cells = bench.make_grid(["digits", str(file)], ["softmax"], None, [0], tmp_path)
+    assert [(cell.protocol, cell.config.split) for cell in cells] == [*(("digits", n) for n in range(5)), ("one", 0)]
+
+
 def test_what_varies_is_drawn_in_order(tmp_path, monkeypatch):
     from openset.cli import bench as command
     from openset.plots import training

@@ -73,6 +73,26 @@ def test_every_method_beats_chance_on_digits(name, tmp_path):
     assert right["value"] > 0.5
 
 
+def test_images_that_take_turns_are_seen_from_both_sides_in_any_two_epochs(tmp_path, monkeypatch, digits):
+    from openset.train import loop
+
+    seen = {}
+
+    def spy(images, config, seed, *, epoch, odd):
+        changed = augment(images, config, seed, epoch=epoch, odd=odd)
+        seen.setdefault(epoch, []).extend(one.numpy().tobytes() for one in changed)
+        return changed
+
+    augment = loop.augment
+    monkeypatch.setattr(loop, "augment", spy)
+    run(tmp_path / "run", "train.epochs=3", "augment.flip=true", "augment.flip_in_turn=true", "data.batch_size=9999")
+    known = np.flatnonzero(digits.train.labels >= 0)
+    images, _ = Feed(digits.train, read_config().data).load(known)
+    both = [one.numpy().tobytes() for side in (images, images.flip(3)) for one in side]
+    assert sorted(seen[0]) == sorted(seen[2]) != sorted(seen[1])
+    assert sorted(seen[0] + seen[1]) == sorted(both)
+
+
 def test_the_run_folder_is_complete(finished, digits):
     names = {str(file.relative_to(finished)) for file in finished.rglob("*") if file.is_file()}
     assert names == {

@@ -24,7 +24,9 @@ def command(
     methods: Annotated[
         str, typer.Option("--methods", "-m", help="Names, separated by commas; 'all' for every method.")
     ] = "maxlogit,openauc",
-    splits: Annotated[str, typer.Option("--splits", help="Numbers or ranges: 0-4 or 0,2.")] = "0-4",
+    splits: Annotated[
+        str | None, typer.Option("--splits", help="Numbers or ranges: 0-4 or 0,2; else up to five that there are.")
+    ] = None,
     seeds: Annotated[str, typer.Option("--seeds", help="Numbers or ranges: 0-2 or 0,7.")] = "0",
     recipe: Annotated[str | None, typer.Option("--recipe", "-r", help="Recipe for all runs.")] = None,
     settings: SetOption = None,
@@ -57,7 +59,7 @@ def command(
     cells = bench.make_grid(
         names(protocols),
         list(METHODS) if methods == "all" else names(methods),
-        numbers(splits, "--splits"),
+        None if splits is None else numbers(splits, "--splits"),
         numbers(seeds, "--seeds"),
         out,
         recipe=recipe,
@@ -66,7 +68,7 @@ def command(
         vary=varied,
     )
     screen = console()
-    screen.print(f"{len(cells)} runs, into {out}/")
+    screen.print(f"{len(cells)} {'run' if len(cells) == 1 else 'runs'}, into {out}/")
     count = 0
 
     def tell(cell: "Cell", summary: dict[str, Any] | None, trouble: str) -> None:

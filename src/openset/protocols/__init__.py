@@ -8,7 +8,7 @@ from openset.protocols.finding import PROTOCOLS, find
 from openset.protocols.from_lists import build_from_lists, find_lists
 from openset.protocols.parts import Part, Protocol
 
-__all__ = ["PROTOCOLS", "Definition", "Part", "Protocol", "find", "load"]
+__all__ = ["PROTOCOLS", "Definition", "Part", "Protocol", "find", "load", "n_splits"]
 
 
 def load(
@@ -37,6 +37,20 @@ def load(
     """
     if lists is not None:
         return build_from_lists(Path(lists), find(name), root=data_root, on_corrupt=on_corrupt)
-    if not (isinstance(name, str) and name in PROTOCOLS) and Path(name).is_dir() and find_lists(Path(name)):
+    if _is_lists(name):
         return build_from_lists(Path(name), None, root=data_root, on_corrupt=on_corrupt)
     return build(find(name), split=split, data_root=data_root, on_corrupt=on_corrupt)
+
+
+def n_splits(name: str | Path) -> int:
+    """How many splits a protocol has, by the names that `load` takes; its data need not be there.
+
+    >>> n_splits("digits"), n_splits("imagenet-p1")
+    (5, 1)
+    """
+    return 1 if _is_lists(name) else find(name).n_splits
+
+
+def _is_lists(name: str | Path) -> bool:
+    shipped = isinstance(name, str) and name in PROTOCOLS
+    return not shipped and Path(name).is_dir() and find_lists(Path(name)) is not None

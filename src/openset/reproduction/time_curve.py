@@ -71,6 +71,9 @@ def _job(options: Options, protocol: str, method: str, split: int, share: float)
         "method.warmup": recipe.method.options.get("warmup"),
     }
     shortened = [f"{name}={value * epochs / recipe.train.epochs:g}" for name, value in warm.items() if value]
+    if recipe.augment.shrink:
+        small = recipe.augment.shrink_epochs * epochs / recipe.train.epochs
+        shortened.append(f"augment.shrink_epochs={max(1, round(small))}")
     return make_job(
         NAME,
         replace(options, overrides=changes),

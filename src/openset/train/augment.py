@@ -1,4 +1,4 @@
-"""Changes of training images, on the whole batch at once: RandAugment, crop, mirror, cutout."""
+"""Changes of training images, on the whole batch at once: RandAugment, crop, mirror, cutout, shrink."""
 
 from collections.abc import Iterator
 
@@ -10,8 +10,11 @@ from openset.train.config import Augment
 from openset.train.randaugment import randaugment
 
 
-def augment(images: Tensor, config: Augment, seed: int) -> Tensor:
-    """Changed images (n, C, H, W) in [0, 1]; the same for the same seed."""
+def augment(images: Tensor, config: Augment, seed: int, *, epoch: int = 0, odd: Tensor | None = None) -> Tensor:
+    """Changed images (n, C, H, W) in [0, 1]; the same for the same seed.
+
+    `odd` says of each image whether it is mirrored in odd epochs or in even ones, where they take turns.
+    """
     if images.ndim != 4:
         return images
     generator = torch.Generator().manual_seed(seed)
@@ -24,10 +27,14 @@ def augment(images: Tensor, config: Augment, seed: int) -> Tensor:
     if config.crop:
         images = random_crop(images, (config.crop, config.crop), generator)
     if config.flip:
-        mirrored = torch.rand(len(images), generator=generator).to(images.device) < 0.5
-        images = torch.where(mirrored[:, None, None, None], images.flip(3), images)
+        by_chance = torch.rand(len(images), generator=generator) < 0.5
+        mirrored = by_chance if odd is None else odd == bool(epoch % 2)
+        images = torch.where(mirrored.to(images.device)[:, None, None, None], images.flip(3), images)
     if config.cutout:
         images = cutout(images, config.cutout, generator)
+    if epoch < config.shrink_epochs and config.shrink < min(images.shape[2:]):
+        side = (config.shrink, config.shrink)
+        images = F.interpolate(images, size=side, mode="bilinear", antialias=True, align_corners=False)
     return images
 
 

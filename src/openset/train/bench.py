@@ -11,6 +11,7 @@ from openset.errors import OpenSetError
 from openset.files import read_json
 from openset.intervals import over_splits
 from openset.methods import METHODS
+from openset.protocols import n_splits
 from openset.train.config import Config, read_config
 from openset.train.interrupt import Interrupted
 from openset.train.loop import Watch
@@ -18,6 +19,7 @@ from openset.train.run import begin, rescore, share_beginning, train
 from openset.train.state import differences
 
 COLUMNS = ("closed_set_accuracy", "auroc", "open_auc")
+_MOST_SPLITS = 5  # when nobody says how many: as the papers have
 TITLES = {"closed_set_accuracy": "Accuracy", "auroc": "AUROC", "open_auc": "OpenAUC"}
 
 
@@ -98,7 +100,7 @@ class Cell:
 def make_grid(
     protocols: Sequence[str],
     methods: Sequence[str],
-    splits: Sequence[int],
+    splits: Sequence[int] | None,
     seeds: Sequence[int],
     out: Path,
     *,
@@ -107,13 +109,16 @@ def make_grid(
     data_root: str | None = None,
     vary: Vary | None = None,
 ) -> list[Cell]:
-    """All cells; unknown names are found before anything is trained."""
+    """All cells; unknown names are found before anything is trained. Without `splits`: the first five of each protocol."""
     if vary is not None and vary.field in ("protocol", "split", "seed", *(one.partition("=")[0] for one in overrides)):
         raise OpenSetError(f"'{vary.field}' cannot be varied: another option sets it already.")
     cells = []
-    for protocol, method, value, split, seed in product(
-        protocols, methods, vary.values if vary else [None], splits, seeds
-    ):
+    grid = (
+        (protocol, *rest)
+        for protocol in protocols
+        for rest in product(methods, vary.values if vary else [None], _splits_of(protocol, splits), seeds)
+    )
+    for protocol, method, value, split, seed in grid:
         fields: dict[str, Any] = {"method.name": method, "protocol": protocol, "split": split, "seed": seed}
         setting = ""
         if vary is not None and value is not None:
@@ -123,6 +128,10 @@ def make_grid(
         folder = out / stem / "-".join(filter(None, [method, setting])) / f"split{split}-seed{seed}"
         cells.append(Cell(stem, method, config, folder, value, setting))
     return cells
+
+
+def _splits_of(protocol: str, wanted: Sequence[int] | None) -> Sequence[int]:
+    return range(min(_MOST_SPLITS, n_splits(protocol))) if wanted is None else wanted
 
 
 def run_cell(cell: Cell, cells: Sequence[Cell], *, watch: Watch | None = None) -> dict[str, Any]:

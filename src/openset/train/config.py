@@ -59,8 +59,14 @@ class Augment:
     """Cut to this size at a random place; the middle when not training."""
     flip: bool = False
     """Mirror left and right, half of the time."""
+    flip_in_turn: bool = False
+    """With `flip`: each image in every other epoch, half of them in the even ones, instead of by chance."""
     cutout: int = 0
     """Side of a square that is blanked at a random place."""
+    shrink: int = 0
+    """Pixels per side that images are shrunk to in the first epochs, which go faster; 0 = never."""
+    shrink_epochs: int = 0
+    """How many epochs those are."""
     test_views: Literal[1, 2, 3, 6] = 1
     """Views of an image whose outputs are averaged when not training: 2 with its mirror image, 3 shifted, 6 both."""
 
@@ -150,6 +156,8 @@ class Config:
             ("train.epochs", self.train.epochs, 1),
             ("train.accumulate", self.train.accumulate, 1),
             ("train.patience", self.train.patience, 0),
+            ("augment.shrink", self.augment.shrink, 0),
+            ("augment.shrink_epochs", self.augment.shrink_epochs, 0),
             ("schedule.restarts", self.schedule.restarts, 0),
             ("schedule.warmup_epochs", self.schedule.warmup_epochs, 0),
             ("engine.devices", self.engine.devices, 1),
@@ -162,6 +170,10 @@ class Config:
                 raise OpenSetError(f"'optimizer.{name}' must be above 0, got {rate:g}.")
         if self.augment.randaugment and len(self.augment.randaugment) != 2:
             raise OpenSetError("'augment.randaugment' must be [number of operations, magnitude], such as [1, 8].")
+        if bool(self.augment.shrink) != bool(self.augment.shrink_epochs):
+            raise OpenSetError("'augment.shrink' (pixels) and 'augment.shrink_epochs' belong together: give both or none.")
+        if self.augment.flip_in_turn and not self.augment.flip:
+            raise OpenSetError("'augment.flip_in_turn' says how images are mirrored; it needs 'augment.flip: true'.")
         if self.data.channels not in (0, 1, 3):
             raise OpenSetError(f"'data.channels' must be 1, 3 or 0 (as stored), got {self.data.channels}.")
         check_share("recipe", "train.ema", self.train.ema, zero=True, one=False)

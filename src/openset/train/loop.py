@@ -23,7 +23,7 @@ from openset.train.feed import Feed, in_order
 from openset.train.interrupt import Interrupted, stopping_by_signal
 from openset.train.network import Network
 from openset.train.optimize import make_optimizers, rate_factor, set_rate
-from openset.train.randomness import AUGMENT, STEP, derive, epoch_order
+from openset.train.randomness import AUGMENT, STEP, derive, epoch_order, turns
 from openset.train.state import Run, State, restore, save, write_weights
 
 Watch = Callable[[State, int, float], object]
@@ -77,11 +77,12 @@ def train_epoch(run: Run, watch: Watch | None) -> None:
     """The steps of an epoch that are not done yet."""
     state, config, rank, world = run.state, run.config, run.fabric.global_rank, run.fabric.world_size
     order = epoch_order(len(run.train), config.seed, state.epoch)
-    places = (order[step * run.share : (step + 1) * run.share][rank::world] for step in range(state.step, run.steps))
+    places = [order[step * run.share : (step + 1) * run.share][rank::world] for step in range(state.step, run.steps)]
+    odd = torch.from_numpy(turns(len(run.train), config.seed)) if config.augment.flip_in_turn else None
     run.module.train()
     began, seen = time.perf_counter(), state.seen
-    for inputs, labels in run.train.batches(places):
-        loss, right = train_step(run, inputs, labels)
+    for (inputs, labels), place in zip(run.train.batches(places), places, strict=True):
+        loss, right = train_step(run, inputs, labels, None if odd is None else odd[place])
         state.loss_sum += loss * len(labels)
         state.right += right
         state.seen += len(labels)
@@ -95,12 +96,15 @@ def train_epoch(run: Run, watch: Watch | None) -> None:
             save(run)
 
 
-def train_step(run: Run, inputs: torch.Tensor, labels: torch.Tensor) -> tuple[float, int]:
+def train_step(
+    run: Run, inputs: torch.Tensor, labels: torch.Tensor, odd: torch.Tensor | None = None
+) -> tuple[float, int]:
     """One step of every role; the classifier's loss and number of right answers."""
     config, state, fabric = run.config, run.state, run.fabric
     progress = state.epoch + state.step / run.steps
     place = (state.epoch, state.step, fabric.global_rank)
-    inputs = augment(inputs, config.augment, derive(config.seed, AUGMENT, *place)).to(fabric.device)
+    chance = derive(config.seed, AUGMENT, *place)
+    inputs = augment(inputs, config.augment, chance, epoch=state.epoch, odd=odd).to(fabric.device)
     if config.engine.channels_last and inputs.ndim == 4:
         inputs = inputs.contiguous(memory_format=torch.channels_last)
     labels = labels.to(fabric.device)

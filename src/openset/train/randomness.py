@@ -2,7 +2,7 @@
 
 import numpy as np
 
-INIT, ORDER, STEP, AUGMENT = range(4)
+INIT, ORDER, STEP, AUGMENT, TURN = range(5)
 
 
 def derive(*numbers: int) -> int:
@@ -19,3 +19,8 @@ def derive(*numbers: int) -> int:
 def epoch_order(n: int, seed: int, epoch: int) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
     """The order of the samples in an epoch."""
     return np.random.default_rng(derive(seed, ORDER, epoch)).permutation(n)
+
+
+def turns(n: int, seed: int) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+    """One of two turns for every sample, by chance."""
+    return np.random.default_rng(derive(seed, TURN)).random(n) < 0.5
