@@ -17,3 +17,12 @@ def test_the_users_epochs_are_the_whole(tmp_path):
     options = Options(scale="cpu", results=tmp_path, out=tmp_path, overrides=["train.epochs=4"])
     job = _job(options, "mnist", "maxlogit", 0, 0.5)
     assert (job.config.train.epochs, job.config.schedule.warmup_epochs) == (2, 0.4)
+
+
+def test_a_shorter_training_sees_small_images_for_a_shorter_time(tmp_path):
+    options = Options(scale="cpu", results=tmp_path, out=tmp_path)
+    configs = [_job(options, "cifar10", "maxlogit", 0, share).config for share in (0.05, *SHARES["cpu"])]
+    whole = configs[SHARES["cpu"].index(1.0) + 1]
+    wanted = [whole.augment.shrink_epochs * one.train.epochs / whole.train.epochs for one in configs]
+    assert [one.augment.shrink_epochs for one in configs] == [max(1, round(epochs)) for epochs in wanted]
+    assert whole.augment.shrink_epochs > 1
