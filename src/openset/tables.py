@@ -22,6 +22,11 @@ def signed(value: float) -> str:
     return text if text.startswith("-") else f"+{text}"
 
 
+def counted(n: int, what: str) -> str:
+    """`1 run`, `2 runs`."""
+    return f"{n} {what}" if n == 1 else f"{n} {what}s"
+
+
 def interval(result: Result, *, between: str = " ") -> str:
     """`.912 [.901, .923]`."""
     if result.low is None or result.high is None:

@@ -51,6 +51,7 @@ def command(
     from openset.errors import OpenSetError
     from openset.files import write_json, write_text
     from openset.methods import METHODS
+    from openset.tables import counted
     from openset.train import bench, bench_tables
     from openset.train.interrupt import Interrupted
 
@@ -68,7 +69,7 @@ def command(
         vary=varied,
     )
     screen = console()
-    screen.print(f"{len(cells)} {'run' if len(cells) == 1 else 'runs'}, into {out}/")
+    screen.print(f"{counted(len(cells), 'run')}, into {out}/")
     count = 0
 
     def tell(cell: "Cell", summary: dict[str, Any] | None, trouble: str) -> None:

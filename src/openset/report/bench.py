@@ -8,7 +8,7 @@ from openset.errors import OpenSetError
 from openset.intervals import over_splits
 from openset.report.html import Cell, chart, definitions, section, table, text
 from openset.report.page import made_with, render
-from openset.tables import number
+from openset.tables import counted, number
 from openset.views.runs import BenchRow
 
 
@@ -33,9 +33,9 @@ def bench_page(
         cells.append([row.method, row.protocol, (number(mean), mean), *spread, runs])
     said = f"<p>{text(_winners(rows, protocols, metric, better))}</p>"
     n_methods = len({row.method for row in rows})
-    counted = f"{_count(len(protocols), 'protocol')}, {_count(n_methods, 'method')}"
+    size = f"{counted(len(protocols), 'protocol')}, {counted(n_methods, 'method')}"
     parts = [
-        f"<header><h1>{text(title)}</h1><p>{counted}</p></header>",
+        f"<header><h1>{text(title)}</h1><p>{size}</p></header>",
         section("Verdict", said, name="verdict"),
         section(
             "Methods",
@@ -77,10 +77,6 @@ def _dots(rows: Sequence[BenchRow], metric: str) -> dict[str, object]:
             for row in rows
         ],
     }
-
-
-def _count(n: int, what: str) -> str:
-    return f"{n} {what}" if n == 1 else f"{n} {what}s"
 
 
 def _winners(rows: Sequence[BenchRow], protocols: Sequence[str], metric: str, better: str) -> str:

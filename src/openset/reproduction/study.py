@@ -11,6 +11,7 @@ from openset.methods import METHODS
 from openset.reproduction.cells import HEADLINE, Finished, Key, fingerprint, read_result, write_result
 from openset.reproduction.options import Options
 from openset.reproduction.recipes import cell_config, recipe_name
+from openset.tables import counted
 from openset.train import bench
 from openset.train.config import Config, Named, read_config
 from openset.train.interrupt import Interrupted
@@ -110,7 +111,8 @@ def run_study(jobs: Sequence[Job], options: Options) -> Outcome:
     """Run what is missing, one cell after the other; a failed cell does not stop the others."""
     outcome = read_study(jobs, options)
     todo = [job for job in jobs if job.key not in outcome.finished]
-    options.tell(f"{len(jobs)} cells, {len(jobs) - len(todo)} already in {options.results}/, {len(todo)} to run.")
+    there = len(jobs) - len(todo)
+    options.tell(f"{counted(len(jobs), 'cell')}, {there} already in {options.results}/, {len(todo)} to run.")
     for place, job in enumerate(todo, 1):
         title = f"{place}/{len(todo)} {job.key.title}"
         try:

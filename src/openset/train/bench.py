@@ -109,7 +109,7 @@ def make_grid(
     data_root: str | None = None,
     vary: Vary | None = None,
 ) -> list[Cell]:
-    """All cells; unknown names are found before anything is trained. Without `splits`: the first five of each protocol."""
+    """All cells; unknown names are found before any training. Without `splits`: the first five that there are."""
     if vary is not None and vary.field in ("protocol", "split", "seed", *(one.partition("=")[0] for one in overrides)):
         raise OpenSetError(f"'{vary.field}' cannot be varied: another option sets it already.")
     cells = []

@@ -171,7 +171,7 @@ class Config:
         if self.augment.randaugment and len(self.augment.randaugment) != 2:
             raise OpenSetError("'augment.randaugment' must be [number of operations, magnitude], such as [1, 8].")
         if bool(self.augment.shrink) != bool(self.augment.shrink_epochs):
-            raise OpenSetError("'augment.shrink' (pixels) and 'augment.shrink_epochs' belong together: give both or none.")
+            raise OpenSetError("'augment.shrink' (pixels) and 'augment.shrink_epochs' belong together.")
         if self.augment.flip_in_turn and not self.augment.flip:
             raise OpenSetError("'augment.flip_in_turn' says how images are mirrored; it needs 'augment.flip: true'.")
         if self.data.channels not in (0, 1, 3):
