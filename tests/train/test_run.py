@@ -284,6 +284,18 @@ def test_resuming_needs_the_same_config(tmp_path):
     begin(small_config("data.workers=1"), out, resume=True)  # does not matter to the result
 
 
+def test_a_run_of_an_older_version_goes_on(tmp_path):
+    """Its config lacks fields that came later."""
+    config = interrupted_run(tmp_path / "run")
+    file = tmp_path / "run/checkpoints/state.safetensors"
+    tensors, about = checkpoint.read_tensors(file)
+    del about["config"]["augment"]["shrink"], about["config"]["train"]["patience"]
+    checkpoint.write_tensors(file, tensors, about)
+    assert train(begin(config, tmp_path / "run", resume=True), tmp_path / "run")["epochs"] == 4
+    run(tmp_path / "whole")
+    assert_same_weights(tmp_path / "whole", tmp_path / "run")
+
+
 def test_a_checkpoint_of_another_config(tmp_path):
     out = tmp_path / "run"
     interrupted_run(out)

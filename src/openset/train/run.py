@@ -23,7 +23,7 @@ from openset.train.feed import Feed
 from openset.train.infer import as_arrays, run_network, scores_of
 from openset.train.loop import Watch, fit
 from openset.train.predict import TrainedRun
-from openset.train.state import differences, kept_state
+from openset.train.state import as_now, differences, kept_state
 
 if TYPE_CHECKING:
     from openset.methods import Method
@@ -129,7 +129,7 @@ def share_beginning(config: Config, epochs: int, source: Path, out: Path) -> boo
     if own.exists() or not kept.exists() or config.train.select != "last":  # the best weights may lie further back
         return False
     tensors, about = checkpoint.read_tensors(kept)
-    if any(not field.startswith("method") for field, _, _ in differences(about["config"], config.as_plain())):
+    if any(not field.startswith("method") for field, _, _ in differences(as_now(about["config"]), config.as_plain())):
         return False
     checkpoint.write_tensors(own, tensors, {**about, "config": config.as_plain()})
     return True

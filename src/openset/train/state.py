@@ -14,7 +14,7 @@ from lightning_fabric import Fabric
 from openset.errors import OpenSetError
 from openset.files import replacing
 from openset.train import checkpoint
-from openset.train.config import Config
+from openset.train.config import Config, read_config
 from openset.train.feed import Feed
 from openset.train.network import Network
 
@@ -116,7 +116,7 @@ def write_log(path: Path, history: list[dict[str, float]]) -> None:
 def restore(run: Run, file: Path) -> None:
     """Go on where `save` left off; the config must be the same."""
     tensors, about = checkpoint.read_tensors(file)
-    for field_name, then, now in differences(about["config"], run.config.as_plain()):
+    for field_name, then, now in differences(as_now(about["config"]), run.config.as_plain()):
         raise OpenSetError(
             f"{file} was made with {field_name} = {then!r}, now it is {now!r}: "
             "use the same recipe to resume, or another --out to begin anew."
@@ -143,6 +143,11 @@ def differences(then: dict[str, Any], now: dict[str, Any], prefix: str = "") -> 
             yield from differences(one, two, f"{prefix}{name}.")
         elif one != two:
             yield f"{prefix}{name}", one, two
+
+
+def as_now(stored: dict[str, Any]) -> dict[str, Any]:
+    """A config from a file, with the fields that came later: they have the values that change nothing."""
+    return read_config(stored).as_plain()
 
 
 def write_weights(run: Run, name: str) -> None:
