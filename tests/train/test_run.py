@@ -93,6 +93,12 @@ def test_images_that_take_turns_are_seen_from_both_sides_in_any_two_epochs(tmp_p
     assert sorted(seen[0] + seen[1]) == sorted(both)
 
 
+def test_images_too_small_for_the_backbone_are_refused_before_training(tmp_path):
+    with pytest.raises(OpenSetError, match=r"'fastnet' cannot take images of 2 x 2 pixels \('augment.shrink'\)"):
+        run(tmp_path / "run", "augment.shrink=2", "augment.shrink_epochs=1")
+    assert run(tmp_path / "wide", "augment.shrink=99", "augment.shrink_epochs=1")["epochs"] == 4  # nothing to shrink
+
+
 def test_the_run_folder_is_complete(finished, digits):
     names = {str(file.relative_to(finished)) for file in finished.rglob("*") if file.is_file()}
     assert names == {

@@ -48,7 +48,23 @@ def make_network(config: Config, feed: Feed, n_classes: int) -> Network:
     network = make_bare_network(config, shape, n_classes, shift, scale)
     seen, _ = feed.load(np.linspace(0, len(feed) - 1, min(len(feed), _SEEN)).astype(np.int64))
     network.backbone.see((middle(seen, config.augment) - network.shift) / network.scale)
+    if len(shape) == 3 and 0 < config.augment.shrink < min(shape[1:]):
+        _check_shrunk(network, shape[0], config.augment.shrink, config.backbone.name)
     return network
+
+
+def _check_shrunk(network: Network, channels: int, side: int, backbone: str) -> None:
+    """Small images go through the network: found out before the training, not in it."""
+    try:
+        with torch.no_grad():
+            network.eval()(torch.zeros(1, channels, side, side))
+    except (RuntimeError, AssertionError, ValueError) as error:
+        raise OpenSetError(
+            f"The backbone '{backbone}' cannot take images of {side} x {side} pixels ('augment.shrink'): "
+            "use a larger side, or 0 to leave images as they are."
+        ) from error
+    finally:
+        network.train()
 
 
 def make_bare_network(
