@@ -39,6 +39,12 @@ def test_every_name_runs_at_scale_smoke(name, out, capsys):
     assert "fig" not in name or any((out / name).glob("*.png"))
 
 
+def test_a_column_of_ours_says_what_it_is(out):
+    openset("reproduce", "openauc/table1", *TINY, "--out", out)
+    assert "| OpenAUC before | OpenAUC after |" in (out / "openauc/table1/report.md").read_text()
+    assert ",OpenAUC after," in (out / "openauc/table1/report.csv").read_text()
+
+
 def test_the_list_names_everything_and_what_it_needs(capsys, tmp_path):
     assert openset("reproduce", "--json", tmp_path / "list.json") == 0
     said = capsys.readouterr().out

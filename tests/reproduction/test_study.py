@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from openset.errors import OpenSetError
-from openset.reproduction import study, table2
+from openset.reproduction import imagenet, openauc, study, table2
 from openset.reproduction.cells import Key, fingerprint, read_result, seeds_found
 from openset.reproduction.study import Job, make_job, run_folder, run_study
 from openset.scores import Scores
@@ -17,7 +17,7 @@ from openset.train import bench
 from openset.train.checkpoint import read_tensors
 from openset.train.config import read_config
 from openset.train.interrupt import Interrupted
-from openset.train.run import begin, reapply, share_beginning, train
+from openset.train.run import begin, reapply, rescore, share_beginning, train
 
 FAST = ["train.epochs=1", "backbone.width=8", "data.batch_size=64"]
 
@@ -70,8 +70,18 @@ def test_a_run_is_not_applied_to_a_protocol_with_other_training_data(twins, tmp_
         reapply(read_config(None, FAST, protocol=str(other)), tmp_path / "run", tmp_path / "x")
     smaller = tmp_path / "smaller.yaml"
     smaller.write_text("data: digits\nknown: ['0', '1', '2', '3']\nunknown: ['9']\nvalidation: 0.3\n")
-    with pytest.raises(OpenSetError, match="trained on other samples"):
-        reapply(read_config(None, FAST, protocol=str(smaller)), tmp_path / "run", tmp_path / "x")
+    changed = read_config(None, FAST, protocol=str(smaller))
+    with pytest.raises(OpenSetError, match="outputs_train.npz is of other samples"):
+        reapply(changed, tmp_path / "run", tmp_path / "x")
+    with pytest.raises(OpenSetError, match="outputs_train.npz is of other samples"):
+        rescore(changed, tmp_path / "run", tmp_path / "x")
+
+
+@pytest.mark.parametrize("make", [openauc.table1, openauc.fig1, imagenet.fig2])
+def test_showing_trains_nothing(make, options, trainings):
+    with pytest.raises(OpenSetError, match="is not there: without --show"):
+        make(options(show=True))
+    assert not trainings
 
 
 def test_one_training_serves_two_protocols_and_two_scores(twins, options, monkeypatch, trainings):

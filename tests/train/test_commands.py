@@ -72,6 +72,13 @@ def test_train_names_what_is_wrong(words, message, tmp_path, capsys, monkeypatch
     assert message in said
 
 
+def test_what_is_said_when_resuming_changes_the_run_that_is_there(trained, capsys):
+    assert openset("train", "--resume", "--out", trained, "--set", "data.workers=1") == 0
+    assert "is finished" in capsys.readouterr().out
+    assert openset("train", "--resume", "--out", trained, "--set", "optimizer.lr=0.5") == 2
+    assert "was made with optimizer.lr = 0.05, now it is 0.5" in capsys.readouterr().err
+
+
 def test_resume_of_nothing(tmp_path, capsys):
     assert openset("train", "--resume", "--out", tmp_path) == 2
     assert "holds no run to resume" in capsys.readouterr().err

@@ -51,6 +51,7 @@ def test_what_is_written_is_read_back(tmp_path):
         ("augment.flip=1", "'augment.flip' must be true or false, got 1"),
         ("augment.shrink=24", "'augment.shrink' .pixels. and 'augment.shrink_epochs' belong together"),
         ("augment.shrink_epochs=-1", "'augment.shrink_epochs' must be 0 or more"),
+        ("train.patience=2", "'train.patience' waits for a better epoch"),
         ("augment.flip_in_turn=true", "it needs 'augment.flip: true'"),
         ("augment.randaugment=3", r"'augment.randaugment' must be a list such as \[1, 2\], got 3"),
         ("augment.randaugment=[1]", "'augment.randaugment' must be .number of operations, magnitude"),

@@ -235,9 +235,9 @@ def test_ctrl_c_saves_and_says_how_to_resume(uninterrupted, tmp_path):
     assert_same_weights(out, uninterrupted)
 
 
-def interrupted_run(out, *overrides, after=7):
+def interrupted_run(out, *overrides, after=7, **given):
     """Stop a run after so many steps, as a signal would."""
-    config = begin(small_config(*overrides), out, resume=False)
+    config = begin(small_config(*overrides, **given), out, resume=False)
     steps = 0
 
     def watch(state, *_):
@@ -288,6 +288,46 @@ def test_resuming_needs_the_same_config(tmp_path):
     with pytest.raises(OpenSetError, match="holds an unfinished run: add --resume"):
         begin(small_config(), out, resume=False)
     begin(small_config("data.workers=1"), out, resume=True)  # does not matter to the result
+
+
+def test_resuming_needs_the_same_samples(tmp_path):
+    """Else the order of the samples would be another one, and half of the training for nothing."""
+    lists = tmp_path / "digits.yaml"
+    lists.write_text("data: digits\nknown: ['0', '1', '2']\nunknown: ['3']\n")
+    config = interrupted_run(tmp_path / "run", protocol=str(lists))
+    lists.write_text("data: digits\nknown: ['0', '1', '2']\nunknown: ['3']\nvalidation: 0.3\n")
+    with pytest.raises(OpenSetError, match="made with other training or validation samples"):
+        train(begin(config, tmp_path / "run", resume=True), tmp_path / "run")
+
+
+def test_the_loss_scale_is_part_of_the_state(tmp_path, monkeypatch):
+    """As 16-mixed has it on a GPU; on a CPU it must be asked for by hand."""
+    from lightning_fabric.plugins.precision.amp import MixedPrecision
+
+    from openset.train import run as whole
+
+    def half_precision(_config):
+        return Fabric(accelerator="cpu", devices=1, plugins=[MixedPrecision("16-mixed", device="cpu")])
+
+    monkeypatch.setattr(whole, "make_fabric", half_precision)
+    config = interrupted_run(tmp_path / "run")
+    file = tmp_path / "run/checkpoints/state.safetensors"
+    tensors, about = checkpoint.read_tensors(file)
+    about["precision"]["scale"] = 8.0
+    checkpoint.write_tensors(file, tensors, about)
+    train(begin(config, tmp_path / "run", resume=True), tmp_path / "run")
+    assert checkpoint.read_tensors(file)[1]["precision"]["scale"] == 8.0
+
+
+@pytest.mark.parametrize(
+    ("rule", "message"), [("nonsense", "no threshold rule named 'nonsense'"), ("at_fpr=0.1", "0 open-set samples")]
+)
+def test_a_threshold_that_cannot_be_is_refused_before_training(rule, message, tmp_path):
+    lists = tmp_path / "digits.yaml"
+    lists.write_text("data: digits\nknown: ['0', '1', '2']\nunknown: ['3']\n")  # no negatives to validate on
+    with pytest.raises(OpenSetError, match=message):
+        run(tmp_path / "run", f"train.threshold={rule}", protocol=str(lists))
+    assert not (tmp_path / "run/checkpoints").exists()
 
 
 def test_a_run_of_an_older_version_goes_on(tmp_path):
@@ -390,6 +430,22 @@ def test_accumulation_is_the_same_step(digits):
         found.append(network.state_dict())
     for name, value in found[0].items():
         torch.testing.assert_close(value, found[1][name], rtol=1e-4, atol=1e-5)
+
+
+def test_processes_share_gradients_in_the_last_part_of_a_batch(digits, monkeypatch):
+    """64 samples in at most 12 equal parts are 11 parts."""
+    held_back = []
+    real = Fabric.no_backward_sync
+
+    def watched(self, module, enabled=True):
+        held_back.append(enabled)
+        return real(self, module, enabled=enabled)
+
+    monkeypatch.setattr(Fabric, "no_backward_sync", watched)
+    config = small_config("train.accumulate=12", "train.epochs=1", "method=softmax")
+    feed = Feed(digits.train, config.data, np.arange(64))
+    fit(Fabric(accelerator="cpu", devices=1), make_network(config, feed, 6), feed, feed, config)
+    assert held_back == [True] * 10 + [False]
 
 
 class Vectors:
@@ -503,6 +559,32 @@ def test_own_folders_train_and_predict(tmp_path):
     assert np.mean([one.prediction == Path(one.file).parent.name for one in found]) > 0.8
     for one in found:
         assert (one.prediction == "unknown") == (one.unknown_score > trained.threshold.value)
+
+
+@pytest.mark.parametrize("settings", [("data.size=16",), ("data.size=16", "data.channels=1"), ("data.channels=1",)])
+def test_new_images_are_prepared_as_those_of_the_training(settings, tmp_path):
+    """The threshold was chosen on images resized and made grey in one way: predictions take the same."""
+    from PIL import Image
+
+    from openset.train.predict import TrainedRun, find_images, read_images
+
+    rng = np.random.default_rng(0)
+    for role, name in (("known", "a"), ("known", "b"), ("unknown", "c")):
+        (tmp_path / "data" / role / name).mkdir(parents=True)
+        for number in range(30):
+            pixels = rng.integers(0, 256, (20, 24, 3), dtype=np.uint8)
+            Image.fromarray(pixels).save(tmp_path / "data" / role / name / f"{number}.png")
+    run(tmp_path / "run", *settings, "train.epochs=1", "data.batch_size=8", protocol=str(tmp_path / "data"))
+    trained = TrainedRun.read(tmp_path / "run")
+    scores = Scores.read(tmp_path / "run/scores_test.parquet")
+    told = dict(zip(scores.ids.tolist(), scores.unknown_score.tolist(), strict=True))
+    for role in ("known", "unknown"):
+        root = tmp_path / "data" / role
+        for one in trained.predict([(name, image) for name, image, _ in read_images(find_images([root]))]):
+            place = f"{role}/{Path(one.file).relative_to(root).as_posix()}"
+            if place in told:
+                assert one.unknown_score == pytest.approx(told.pop(place), rel=1e-4)
+    assert not told
 
 
 def test_train_step_is_repeatable(digits):

@@ -58,7 +58,9 @@ def command(
         "backbone.name": backbone,
     }
     said = recipe is not None or bool(settings) or any(value is not None for value in given.values())
-    config = read_config(recipe, settings or (), **given) if said or not resume else None
+    begun = out / "config.yaml" if resume and recipe is None and out is not None else None
+    base = begun if begun is not None and begun.exists() else recipe  # what is said changes the run that is there
+    config = read_config(base, settings or (), **given) if said or not resume else None
     if out is None:
         from openset.errors import OpenSetError
 

@@ -114,7 +114,7 @@ def _first_words(error: BaseException) -> str:
 
 
 def fitted(image: "Image", shape: Shape) -> Pixels:
-    """The image as an array of `shape`: resized to cover it, its middle cut out, grey repeated or colours averaged."""
+    """The image as an array of `shape`: resized to cover it, its middle cut out, grey repeated or colours made grey."""
     from PIL import ImageOps
 
     height, width, channels = shape

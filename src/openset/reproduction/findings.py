@@ -66,6 +66,8 @@ class Table:
     signed: bool = False
     words: bool = False
     """Whether the labels say it all: marks instead of figures."""
+    heading: str = "ours"
+    """Of the column with our figures."""
 
     @property
     def factor(self) -> float:

@@ -82,6 +82,7 @@ def table1(options: Options) -> Report:
                     )
                     for one in found.findings
                 ],
+                heading="OpenAUC after",
             )
         )
     return Report(

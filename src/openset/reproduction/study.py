@@ -151,6 +151,8 @@ def run_job(job: Job, options: Options) -> Finished:
 def run_folder(job: Job, options: Options) -> tuple[Path, dict[str, Any]]:
     """The finished run folder of a job and its summary, run if needed."""
     cell, relatives = _cells(job, options)
+    if options.show and not (cell.folder / "summary.json").exists():
+        raise OpenSetError(f"{cell.folder} is not there: without --show, {job.key.title} is trained.")
     other = TRAINED_FOR.get(job.key.protocol)
     if other is None:
         with options.watch(cell.config, job.key.title) as watch:

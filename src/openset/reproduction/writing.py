@@ -19,7 +19,7 @@ def columns(table: Table) -> list[str]:
     first = table.lines[0] if table.lines else Line({}, None)
     if table.words:
         return list(first.labels)
-    found = [*first.labels, *first.also, "ours"]
+    found = [*first.labels, *first.also, table.heading]
     if any(line.published is not None for line in table.lines):
         found += ["published", "difference"]
     return [*found, "remark"] if any(line.remark for line in table.lines) else found
@@ -92,8 +92,8 @@ def comma_separated(report: Report) -> str:
         for line in table.lines:
             words = "; ".join(f"{key}={word}" for key, word in line.labels.items())
             told = line.published
-            for name, value in (("ours", line.ours), *line.also.items()):
-                own = name == "ours"
+            for name, value in ((table.heading, line.ours), *line.also.items()):
+                own = name == table.heading
                 row = [table.title, words, name]
                 row += ["", "", "", ""] if value is None else [value.value, value.sd, value.low, value.high]  # type: ignore[list-item]
                 row += [told.value, told.sd, line.difference] if own and told else ["", "", ""]  # type: ignore[list-item]

@@ -1,5 +1,6 @@
 """From a recipe and data to a network and the engine that runs it."""
 
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -28,7 +29,8 @@ def make_fabric(config: Config) -> Fabric:
     method = METHODS[config.method.name]
     # Players that take turns leave each other's parameters without gradients.
     unused = len(method.all_roles) > 1
-    strategy: Any = DDPStrategy(find_unused_parameters=unused) if several else "auto"
+    # The other processes wait for the first one, which scores all parts after the training: that may take hours.
+    strategy: Any = DDPStrategy(find_unused_parameters=unused, timeout=timedelta(hours=12)) if several else "auto"
     return Fabric(
         accelerator=config.engine.accelerator,
         devices=config.engine.devices,

@@ -174,6 +174,8 @@ class Config:
             raise OpenSetError("'augment.shrink' (pixels) and 'augment.shrink_epochs' belong together.")
         if self.augment.flip_in_turn and not self.augment.flip:
             raise OpenSetError("'augment.flip_in_turn' says how images are mirrored; it needs 'augment.flip: true'.")
+        if self.train.patience and self.train.select == "last":
+            raise OpenSetError("'train.patience' waits for a better epoch: it needs 'train.select: accuracy' or gamma.")
         if self.data.channels not in (0, 1, 3):
             raise OpenSetError(f"'data.channels' must be 1, 3 or 0 (as stored), got {self.data.channels}.")
         check_share("recipe", "train.ema", self.train.ema, zero=True, one=False)

@@ -53,19 +53,16 @@ class Feed:
         labels = torch.from_numpy(self.labels[positions].astype(np.int64))
         if self.part.shape is not None and len(self.part.shape) == 1:
             return torch.from_numpy(np.array(self.part.array(self.rows[positions]), dtype=np.float32)), labels
-        images = self._images(positions).float() / 255
-        channels = self.config.channels or images.shape[1]
-        if images.shape[1] == 1 and channels == 3:
-            images = images.expand(-1, 3, -1, -1)
-        elif images.shape[1] == 3 and channels == 1:
-            images = images.mean(dim=1, keepdim=True)
-        return images, labels
+        return _toned(self._images(positions), self.config), labels
+
+    @property
+    def stored_shape(self) -> tuple[int, ...]:
+        """Shape of a sample as the part has it, before it is resized and its colours are averaged."""
+        return self.part.shape or (self.config.size, self.config.size, 3)
 
     def _images(self, positions: NDArray[np.int64]) -> Tensor:
         if self.part.shape is None:  # large images, decoded one by one
             return _channels_first(self.part.array(self.rows[positions], size=self.config.size))
-        if not self.config.size or self.config.size == self.part.shape[0] == self.part.shape[1]:
-            return _channels_first(self.part.array(self.rows[positions]))
         if self._kept is not None:
             return self._kept[torch.from_numpy(positions)]
         return _resized(_channels_first(self.part.array(self.rows[positions])), self.config.size)
@@ -100,7 +97,23 @@ def _channels_first(images: NDArray[Any]) -> Tensor:
     return torch.from_numpy(np.ascontiguousarray(images)).permute(0, 3, 1, 2)
 
 
+def as_inputs(pixels: NDArray[np.uint8], config: Data) -> Tensor:
+    """Images N x H x W x C, all of the size in which the training images were stored, as a feed gives them."""
+    return _toned(_resized(_channels_first(pixels), config.size), config)
+
+
+def _toned(images: Tensor, config: Data) -> Tensor:
+    """Bytes as floats in [0, 1]; grey repeated or colours averaged."""
+    found, wanted = images.shape[1], config.channels or images.shape[1]
+    scaled = images.float() / 255
+    if found == 1 and wanted == 3:
+        return scaled.expand(-1, 3, -1, -1)
+    return scaled.mean(dim=1, keepdim=True) if found == 3 and wanted == 1 else scaled
+
+
 def _resized(images: Tensor, size: int) -> Tensor:
+    if not size or images.shape[2:] == (size, size):
+        return images
     scaled = F.interpolate(images.float(), size=(size, size), mode="bilinear", antialias=True, align_corners=False)
     return scaled.round().clamp(0, 255).to(torch.uint8)
 

@@ -40,8 +40,9 @@ def fit(
     *,
     folder: Path | None = None,
     watch: Watch | None = None,
+    samples: str = "",
 ) -> Run:
-    """Train; goes on where a saved state in `folder` ends."""
+    """Train; goes on where a saved state in `folder` ends, if that had the same `samples` (a fingerprint)."""
     if config.data.batch_size % fabric.world_size or len(train) < fabric.world_size:
         raise OpenSetError(
             f"'data.batch_size' ({config.data.batch_size}) must divide evenly among {fabric.world_size} processes."
@@ -55,7 +56,7 @@ def fit(
     optimizers = dict(zip(plain, wrapped, strict=True))
     if averaged is not None:
         averaged.to(fabric.device)
-    run = Run(fabric, config, network, module, optimizers, averaged, train, val, folder, State())
+    run = Run(fabric, config, network, module, optimizers, averaged, train, val, folder, State(), samples)
     if folder is not None and (folder / "state.safetensors").exists():
         restore(run, folder / "state.safetensors")
     with stopping_by_signal(run.stop):
@@ -117,10 +118,11 @@ def train_step(
             one.zero_grad()
         value, right = 0.0, 0
         parts = min(config.train.accumulate, len(labels))
-        for number, (piece, answers) in enumerate(zip(inputs.chunk(parts), labels.chunk(parts), strict=True)):
+        pieces = list(zip(inputs.chunk(parts), labels.chunk(parts), strict=True))  # perhaps fewer than asked for
+        for number, (piece, answers) in enumerate(pieces):
             seed = derive(config.seed, STEP, *place, number)
             torch.manual_seed(seed)  # dropout and the like
-            with fabric.no_backward_sync(run.module, enabled=number < parts - 1):
+            with fabric.no_backward_sync(run.module, enabled=number < len(pieces) - 1):
                 loss, logits = run.module(piece, answers, Moment(seed, state.epoch, progress), role)
                 loss = loss * (len(answers) / len(labels))
                 fabric.backward(loss)

@@ -16,6 +16,7 @@ from openset.posthoc import Outputs, softmax
 from openset.train import checkpoint
 from openset.train.build import make_bare_network
 from openset.train.config import Config, read_config
+from openset.train.feed import as_inputs
 from openset.train.infer import look
 from openset.train.network import Network
 
@@ -44,6 +45,8 @@ class TrainedRun:
     network: Network
     class_names: tuple[str, ...]
     input_shape: tuple[int, ...]
+    stored_shape: tuple[int, ...]
+    """Of the training images, before they were resized; vectors have the same shape twice."""
     threshold: Threshold
 
     @classmethod
@@ -58,6 +61,7 @@ class TrainedRun:
         config = read_config(out / "config.yaml")
         try:
             names, shape = tuple(summary["class_names"]), tuple(int(one) for one in summary["input_shape"])
+            stored = tuple(int(one) for one in summary.get("stored_shape", (*shape[1:], shape[0])))
             weights = out / "checkpoints" / f"{Path(summary['weights']).name}.safetensors"
         except (KeyError, TypeError, ValueError) as error:
             raise OpenSetError(f"{out / 'summary.json'} is incomplete: {error} is missing or wrong.") from error
@@ -67,7 +71,8 @@ class TrainedRun:
         # The shapes of shift and scale are those of the stored tensors; their values are loaded below.
         network = make_bare_network(config, inside, len(names), tensors.get("shift"), tensors.get("scale"))
         checkpoint.load_weights(network, tensors, weights)
-        return cls(config, network.eval(), names, shape, Threshold.read(threshold or out / "threshold.json"))
+        frozen = Threshold.read(threshold or out / "threshold.json")
+        return cls(config, network.eval(), names, shape, stored, frozen)
 
     def outputs(self, inputs: torch.Tensor) -> Outputs:
         """Logits and features of inputs in [0, 1], (n, C, H, W), or of vectors."""
@@ -78,12 +83,12 @@ class TrainedRun:
         """Predictions for named PIL images."""
         if len(self.input_shape) != 3:
             raise OpenSetError("This run was trained on feature vectors, not on images.")
-        channels, height, width = self.input_shape
+        height, width, channels = self.stored_shape
         found = []
         for start in range(0, len(images), _BATCH):
             some = images[start : start + _BATCH]
             pixels = np.stack([fitted(image, (height, width, channels)) for _, image in some])
-            outputs = self.outputs(torch.from_numpy(pixels).permute(0, 3, 1, 2).float() / 255)
+            outputs = self.outputs(as_inputs(pixels, self.config.data))
             assert outputs.logits is not None
             shares = softmax(outputs.logits, background=outputs.background)
             score = self.network.method.unknown_score(outputs)

@@ -12,10 +12,11 @@ import numpy as np
 from openset import operating
 from openset.errors import OpenSetError
 from openset.evaluation import evaluate, provenance
-from openset.files import read_json, read_npz, write_json, write_npz
+from openset.files import fingerprint, read_json, read_npz, write_json, write_npz
 from openset.methods import METHODS
-from openset.protocols import Protocol, load
+from openset.protocols import Part, Protocol, load
 from openset.score_files import read_outputs
+from openset.scores import Scores
 from openset.train import checkpoint
 from openset.train.build import make_fabric, make_network
 from openset.train.config import Config, read_config
@@ -28,10 +29,8 @@ from openset.train.state import as_now, differences, kept_state
 if TYPE_CHECKING:
     from openset.methods import Method
     from openset.posthoc import Outputs
-    from openset.scores import Scores
 
 WEIGHTS = Path("checkpoints")
-_PARTS = ("train", "val", "test")
 
 
 def is_first_process() -> bool:
@@ -90,14 +89,15 @@ def train(
         )
     rows = np.flatnonzero(labels >= (-1 if method_class.uses_negatives else 0))
     train_feed, val_feed = Feed(protocol.train, config.data, rows), Feed(protocol.val, config.data)
+    _try_threshold(config, protocol.val)
     network = make_network(config, train_feed, len(protocol.class_names))
-    run = fit(fabric, network, train_feed, val_feed, config, folder=out / WEIGHTS, watch=watch)
+    samples = fingerprint([column for part in (protocol.train, protocol.val) for column in (part.ids, part.labels)])
+    run = fit(fabric, network, train_feed, val_feed, config, folder=out / WEIGHTS, watch=watch, samples=samples)
     if not fabric.is_global_zero:
         fabric.barrier()
         return {}
     kept = "last" if config.train.select == "last" else "best"
     tensors, _ = checkpoint.read_tensors(out / WEIGHTS / f"{kept}.safetensors")
-    network.cpu()
     checkpoint.load_weights(network, tensors, out / WEIGHTS / f"{kept}.safetensors")
     # Outputs of the training part only serve to fit post-hoc scores: one view of each of its many images will do.
     once = replace(config.augment, test_views=1)
@@ -105,6 +105,7 @@ def train(
         name: run_network(network, Feed(part, config.data), once if name == "train" else config.augment)
         for name, part in protocol.parts.items()
     }
+    network.cpu()
     extra = {
         "weights": kept,
         "epochs": run.state.epoch,
@@ -112,12 +113,19 @@ def train(
         "seconds": round(run.state.seconds, 3),
         "n_parameters": sum(parameter.numel() for parameter in network.parameters()),
         "input_shape": list(train_feed.load(np.arange(1))[0].shape[1:]),
+        "stored_shape": list(train_feed.stored_shape),
         "devices": fabric.world_size,
         "device": str(fabric.device),
     }
     summary = write_results(config, protocol, network.method, outputs, out, extra)
     fabric.barrier()
     return summary
+
+
+def _try_threshold(config: Config, val: Part) -> None:
+    """The rule of the threshold is tried on the labels alone: a wrong one is told before the training, not after it."""
+    nothing = np.zeros(len(val))
+    operating.choose(Scores(val.labels, nothing.astype(int), nothing), config.train.threshold)
 
 
 def share_beginning(config: Config, epochs: int, source: Path, out: Path) -> bool:
@@ -182,10 +190,12 @@ def rescore(config: Config, source: Path, out: Path) -> dict[str, Any]:
     stored = dict(read_json(source / "summary.json"))
     protocol = load(config.protocol, split=config.split, data_root=config.data_root)
     method = METHODS[config.method.name](1, len(protocol.class_names), **config.method.options)
-    outputs = {name: read_outputs(source / f"outputs_{name}.npz", background=method.background) for name in _PARTS}
+    outputs = {
+        name: _stored_outputs(source, name, part, config, background=method.background)
+        for name, part in protocol.parts.items()
+    }
     _copy_weights(source, out)
-    extra = {**{name: stored[name] for name in _KEPT}, "trained_in": source.name}
-    return write_results(config, protocol, method, outputs, out, extra)
+    return write_results(config, protocol, method, outputs, out, _about_training(stored, source))
 
 
 def reapply(config: Config, source: Path, out: Path) -> dict[str, Any]:
@@ -198,19 +208,43 @@ def reapply(config: Config, source: Path, out: Path) -> dict[str, Any]:
     protocol = load(config.protocol, split=config.split, data_root=config.data_root)
     if stored["method"] != config.method.name or tuple(stored["class_names"]) != protocol.class_names:
         raise OpenSetError(f"{source} was trained for other classes or another method than {config.protocol} needs.")
-    outputs = {}
-    for name in ("train", "val"):
-        arrays, part = read_npz(source / f"outputs_{name}.npz"), protocol.parts[name]
-        if not (np.array_equal(arrays["ids"], part.ids) and np.array_equal(arrays["labels"], part.labels)):
-            raise OpenSetError(f"{source} was trained on other samples than {config.protocol} has for '{name}'.")
-        outputs[name] = read_outputs(source / f"outputs_{name}.npz", background=trained.network.method.background)
+    background = trained.network.method.background
+    outputs = {
+        name: _stored_outputs(source, name, protocol.parts[name], config, background=background)
+        for name in ("train", "val")
+    }
     outputs["test"] = run_network(trained.network, Feed(protocol.test, config.data), config.augment)
     _copy_weights(source, out)
-    extra = {**{name: stored[name] for name in _KEPT}, "trained_in": source.name}
-    return write_results(config, protocol, trained.network.method, outputs, out, extra)
+    return write_results(config, protocol, trained.network.method, outputs, out, _about_training(stored, source))
 
 
-_KEPT = ("weights", "epochs", "best_epoch", "seconds", "n_parameters", "input_shape", "devices", "device")
+def _stored_outputs(source: Path, name: str, part: Part, config: Config, *, background: bool) -> "Outputs":
+    """Outputs of a finished run, if they are of the samples that the protocol has now."""
+    file = source / f"outputs_{name}.npz"
+    arrays = read_npz(file)
+    if not (np.array_equal(arrays["ids"], part.ids) and np.array_equal(arrays["labels"], part.labels)):
+        raise OpenSetError(
+            f"{file} is of other samples than {config.protocol} has now for '{name}': give another --out to train anew."
+        )
+    return read_outputs(file, background=background)
+
+
+_KEPT = (
+    "weights",
+    "epochs",
+    "best_epoch",
+    "seconds",
+    "n_parameters",
+    "input_shape",
+    "stored_shape",
+    "devices",
+    "device",
+)
+
+
+def _about_training(stored: dict[str, Any], source: Path) -> dict[str, Any]:
+    """What a summary says of a training that another run did."""
+    return {**{name: stored[name] for name in _KEPT if name in stored}, "trained_in": source.name}
 
 
 def _copy_weights(source: Path, out: Path) -> None:

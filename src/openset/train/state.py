@@ -60,6 +60,8 @@ class Run:
     val: Feed
     folder: Path | None
     state: State
+    samples: str = ""
+    """Fingerprint of what it learns from; a run cannot go on with other samples."""
     stop: threading.Event = field(default_factory=threading.Event)
     saved_at: float = field(default_factory=time.monotonic)
     began: float = field(default_factory=time.perf_counter)
@@ -91,7 +93,12 @@ def save(run: Run) -> None:
     if run.averaged is not None:
         tensors |= checkpoint.with_prefix("averaged", run.averaged.state_dict())
     tensors |= checkpoint.pack_optimizers(run.optimizers)
-    about = {"state": run.state.as_plain(), "config": run.config.as_plain(), "world_size": run.fabric.world_size}
+    about = {
+        "state": run.state.as_plain(),
+        "config": run.config.as_plain(),
+        "samples": run.samples,
+        "precision": run.fabric.strategy.precision.state_dict(),  # the loss scale of 16-mixed
+    }
     try:
         checkpoint.write_tensors(run.folder / "state.safetensors", tensors, about)
         if run.state.step == 0 and run.state.epoch in run.config.train.keep:
@@ -114,17 +121,24 @@ def write_log(path: Path, history: list[dict[str, float]]) -> None:
 
 
 def restore(run: Run, file: Path) -> None:
-    """Go on where `save` left off; the config must be the same."""
+    """Go on where `save` left off; config and samples must be the same."""
     tensors, about = checkpoint.read_tensors(file)
     for field_name, then, now in differences(as_now(about["config"]), run.config.as_plain()):
         raise OpenSetError(
             f"{file} was made with {field_name} = {then!r}, now it is {now!r}: "
             "use the same recipe to resume, or another --out to begin anew."
         )
+    if about.get("samples") and about["samples"] != run.samples:
+        raise OpenSetError(
+            f"{file} was made with other training or validation samples than there are now: "
+            "bring the data back to what it was to resume, or give another --out to begin anew."
+        )
     checkpoint.load_weights(run.network, checkpoint.under_prefix("network", tensors), file)
     if run.averaged is not None:
         checkpoint.load_weights(run.averaged, checkpoint.under_prefix("averaged", tensors), file)
     checkpoint.unpack_optimizers(run.optimizers, tensors)
+    if about.get("precision"):
+        run.fabric.strategy.precision.load_state_dict(about["precision"])
     run.state = State.from_plain(about["state"])
     run.began = time.perf_counter() - run.state.seconds
 
