@@ -36,6 +36,11 @@ def test_links_lead_somewhere(page):
             assert (page.parent / target).exists(), target
 
 
+def test_every_page_of_the_docs_can_be_found():
+    found = re.findall(r": ([\w-]+\.md)$", (ROOT / "mkdocs.yml").read_text(encoding="utf-8"), re.MULTILINE)
+    assert sorted(found) == sorted(page.name for page in (ROOT / "docs").glob("*.md"))
+
+
 def test_the_readme_keeps_to_its_order():
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     places = [text.index(part) for part in ("I don't know this", "$ make demo", "evaluate.svg", "```python")]
