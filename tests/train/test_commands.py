@@ -79,6 +79,20 @@ def test_what_is_said_when_resuming_changes_the_run_that_is_there(trained, capsy
     assert "was made with optimizer.lr = 0.05, now it is 0.5" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("command", [("train",), ("bench", "--splits", "0")])
+def test_feature_vectors_get_a_network_for_them(command, tmp_path, capsys):
+    rng = np.random.default_rng(0)
+    labels = np.repeat(np.arange(3), 40)
+    vectors = (rng.normal(size=(120, 5)) + 3 * labels[:, None]).astype(np.float32)
+    np.savez(tmp_path / "moths.npz", features=vectors, labels=labels)
+    (tmp_path / "moths.yaml").write_text("data: moths.npz\nknown: ['0', '1']\nunknown: ['2']\n")
+    (named, method) = ("--protocol", "--method") if command[0] == "train" else ("--protocols", "--methods")
+    words = (named, tmp_path / "moths.yaml", method, "maxlogit", "--set", "train.epochs=2", "--out", tmp_path / "runs")
+    assert openset(*command, *words) == 0
+    (config,) = (tmp_path / "runs").rglob("config.yaml")
+    assert "name: mlp" in config.read_text()
+
+
 def test_resume_of_nothing(tmp_path, capsys):
     assert openset("train", "--resume", "--out", tmp_path) == 2
     assert "holds no run to resume" in capsys.readouterr().err

@@ -43,7 +43,7 @@ def command(
     """
     from openset.train.config import read_config
     from openset.train.interrupt import Interrupted
-    from openset.train.run import begin, is_first_process, train
+    from openset.train.run import begin, for_vectors, holds_vectors, is_first_process, train
 
     check_outputs(report, folder=figures)
 
@@ -61,6 +61,8 @@ def command(
     begun = out / "config.yaml" if resume and recipe is None and out is not None else None
     base = begun if begun is not None and begun.exists() else recipe  # what is said changes the run that is there
     config = read_config(base, settings or (), **given) if said or not resume else None
+    if config is not None and holds_vectors(config.protocol, config.data_root):
+        config = for_vectors(config)
     if out is None:
         from openset.errors import OpenSetError
 

@@ -15,7 +15,7 @@ from openset.protocols import n_splits
 from openset.train.config import Config, read_config
 from openset.train.interrupt import Interrupted
 from openset.train.loop import Watch
-from openset.train.run import begin, rescore, share_beginning, train
+from openset.train.run import begin, for_vectors, holds_vectors, rescore, share_beginning, train
 from openset.train.state import differences
 
 COLUMNS = ("closed_set_accuracy", "auroc", "open_auc")
@@ -113,6 +113,7 @@ def make_grid(
     if vary is not None and vary.field in ("protocol", "split", "seed", *(one.partition("=")[0] for one in overrides)):
         raise OpenSetError(f"'{vary.field}' cannot be varied: another option sets it already.")
     cells = []
+    of_vectors = {protocol: holds_vectors(protocol, data_root) for protocol in protocols}
     grid = (
         (protocol, *rest)
         for protocol in protocols
@@ -124,6 +125,7 @@ def make_grid(
         if vary is not None and value is not None:
             fields[vary.field], setting = value, vary.label(value)
         config = read_config(recipe, overrides, data_root=data_root, **fields)
+        config = for_vectors(config) if of_vectors[protocol] else config
         stem = Path(protocol).stem
         folder = out / stem / "-".join(filter(None, [method, setting])) / f"split{split}-seed{seed}"
         cells.append(Cell(stem, method, config, folder, value, setting))

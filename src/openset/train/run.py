@@ -19,7 +19,7 @@ from openset.score_files import read_outputs
 from openset.scores import Scores
 from openset.train import checkpoint
 from openset.train.build import make_fabric, make_network
-from openset.train.config import Config, read_config
+from openset.train.config import Config, Named, read_config
 from openset.train.feed import Feed
 from openset.train.infer import as_arrays, run_network, scores_of
 from openset.train.loop import Watch, fit
@@ -36,6 +36,22 @@ WEIGHTS = Path("checkpoints")
 def is_first_process() -> bool:
     """Whether this is the process that others are started by, or the only one."""
     return all(os.environ.get(name, "0") == "0" for name in ("LOCAL_RANK", "NODE_RANK", "RANK"))
+
+
+def holds_vectors(protocol: str, data_root: str | None) -> bool:
+    """Whether a user's own protocol is of feature vectors; folders and the shipped protocols are of images."""
+    if Path(protocol).suffix.lower() not in {".yaml", ".yml", ".json"}:
+        return False
+    try:
+        shape = load(protocol, data_root=data_root).train.shape
+    except OpenSetError:  # said when the run begins
+        return False
+    return shape is not None and len(shape) == 1
+
+
+def for_vectors(config: Config) -> Config:
+    """The config with the backbone for feature vectors, where nobody chose one."""
+    return replace(config, backbone=Named("mlp")) if config.backbone == Config().backbone else config
 
 
 def begin(config: Config | None, out: Path, *, resume: bool) -> Config:
