@@ -49,10 +49,11 @@ def test_fixed_parts_inside_the_known_folder_are_kept(tmp_path):
 
 
 def test_more_unknown_folders_are_groups(photos):
+    (photos / "unknown").rename(photos / "unknown-near")
     write_photos(photos / "unknown-far", 3)
     protocol = load(photos)
-    assert set(protocol.test.groups[protocol.test.labels == -2]) == {"unknown", "far"}
-    assert protocol.unknown_classes == ("boat", "tram", "unknown-far")
+    assert set(protocol.test.groups[protocol.test.labels == -2]) == {"near", "far"}
+    assert protocol.unknown_classes == ("unknown-far", "boat", "tram")
 
 
 def test_a_photo_added_later_changes_the_fingerprint_but_not_the_parts_of_others(photos):

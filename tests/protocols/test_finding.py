@@ -42,3 +42,31 @@ def test_json_works_like_yaml(tmp_path):
     path = tmp_path / "mine.json"
     path.write_text('{"data": "digits", "known": [1, 2]}')
     assert find(path).splits[0].known.classes == (1, 2)
+
+
+@pytest.mark.parametrize(
+    ("folders", "message"),
+    [
+        (
+            ["unknown", "unknown-far"],
+            r"unknown/ would be a group called 'unknown', .*; rename unknown/ to unknown-near/",
+        ),
+        (["unknown", "unknown-near"], r"rename unknown/ to unknown-other/"),
+        (["unknown", "unknown-"], r"rename unknown/ to unknown-near/"),
+        (["unknown-all"], r"unknown-all/ would be a group called 'all', .*; rename unknown-all/ to unknown-near/"),
+        (["unknown-negative", "unknown-far"], r"rename unknown-negative/ to unknown-near/"),
+        (["unknown", "negative", "negative-x"], r"negative/ would be a group called 'negative', .* to negative-near/"),
+    ],
+)
+def test_a_folder_that_makes_a_reserved_group_is_to_be_renamed(tmp_path, folders, message):
+    for name in ("known", *folders):
+        (tmp_path / name).mkdir()
+    with pytest.raises(OpenSetError, match=message):
+        find(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["unknown", "unknown-", "unknown-unknown"])
+def test_one_folder_of_unknowns_needs_no_group(tmp_path, name):
+    for one in ("known", name):
+        (tmp_path / one).mkdir()
+    assert [(source.data, source.group) for source in find(tmp_path).splits[0].unknown] == [(name, "")]
