@@ -146,6 +146,26 @@ def test_several_unknown_data_sets_are_groups_and_are_brought_to_one_shape(tmp_p
     assert (mixed == everything[[67, 0, 5]]).all()
 
 
+@pytest.mark.parametrize("unknown", ["{data: views, classes: [sea]}", "{far: {data: views, classes: [sea]}}"])
+def test_the_known_images_give_the_shape_whichever_data_is_opened_first(tmp_path, unknown):
+    for number in range(4):
+        write_image(tmp_path / "tiles" / "tile" / f"{number}.png", number, (16, 16, 3))
+        write_image(tmp_path / "views" / "sea" / f"{number}.png", number, (32, 32, 3))
+    protocol = load(write_yaml(tmp_path, f"data: tiles\nunknown: {unknown}\n"))
+    assert {part.shape for part in protocol.parts.values()} == {(16, 16, 3)}
+    assert "Images of views (32x32x3) are brought to 16x16x3 like those of tiles." in protocol.notes
+
+
+def test_known_images_of_many_sizes_are_named_whichever_data_is_opened_first(tmp_path):
+    write_photos(tmp_path / "photos" / "boat", 4)
+    for number in range(4):
+        write_image(tmp_path / "tiles" / "tile" / f"{number}.png", number, (16, 16, 3))
+    protocol = load(write_yaml(tmp_path, "data: photos\nunknown: {data: tiles, classes: [tile]}\n"))
+    assert protocol.train.shape is None
+    with pytest.raises(OpenSetError, match="The images of photos differ in size"):
+        protocol.train.array([0])
+
+
 def test_two_folders_may_end_in_the_same_word(tmp_path):
     write_photos(tmp_path / "mine" / "birds" / "owl", 6)
     write_photos(tmp_path / "yours" / "birds" / "jay", 6)

@@ -117,6 +117,7 @@ def build(
     data_notes = [f"{data.name}: {note}" for data in opened.sources for note in data.notes]
     for note in dict.fromkeys(data_notes):
         warnings.warn(note, OpenSetWarning, stacklevel=3)
+    shape_notes = _shape_notes(opened.sources, _known_data(opened.sources, parts["train"]))
     return assemble(
         name=definition.name,
         title=definition.title,
@@ -124,7 +125,7 @@ def build(
         lists=lists,
         sources=opened.sources,
         parts=parts,
-        notes=(*definition_notes(definition), *_shape_notes(opened.sources), *dict.fromkeys(data_notes)),
+        notes=(*definition_notes(definition), *shape_notes, *dict.fromkeys(data_notes)),
     )
 
 
@@ -165,6 +166,7 @@ def assemble(
     for samples in parts.values():
         for column in (samples.source, samples.rows, samples.labels):
             digest.update(column.tobytes())
+    shape = _known_data(sources, parts["train"]).shape
     titles = {key: words for data in sources for key, words in data.titles.items()}
     return Protocol(
         name=name,
@@ -185,7 +187,7 @@ def assemble(
                 sources=tuple(sources),
                 source=samples.source,
                 rows=samples.rows,
-                shape=sources[0].shape,
+                shape=shape,
             )
             for key, samples in parts.items()
         },
@@ -233,15 +235,19 @@ def _halves(samples: Samples) -> tuple[Samples, Samples]:
     return samples.only(first), samples.only(~first)
 
 
-def _shape_notes(sources: Sequence[Dataset]) -> list[str]:
+def _known_data(sources: Sequence[Dataset], train: Samples) -> Dataset:
+    """The data that the known classes are learned from, which need not have been opened first."""
+    return sources[next(iter(train.source[train.labels >= 0].tolist()), 0)]
+
+
+def _shape_notes(sources: Sequence[Dataset], known: Dataset) -> list[str]:
     """Images of another size are brought to the shape of the known ones; the user should know."""
-    first = sources[0]
-    if first.kind == "features":
+    if known.kind == "features":
         return []
     others = dict.fromkeys(
         f"Images of {data.name} ({'x'.join(map(str, data.shape)) if data.shape else 'various sizes'}) "
-        f"are brought to {'x'.join(map(str, first.shape))} like those of {first.name}."
+        f"are brought to {'x'.join(map(str, known.shape))} like those of {known.name}."
         for data in sources
-        if first.shape is not None and data.shape != first.shape
+        if known.shape is not None and data.shape != known.shape
     )
     return list(others)
