@@ -216,6 +216,36 @@ def test_an_official_validation_part_is_used(tmp_path):
     assert all(name.startswith("set/val/") for name in protocol.val.ids)
 
 
+def test_a_validation_part_without_the_classes_in_question_does_not_count(tmp_path):
+    for part, labels in (("train", "aaaabb"), ("val", "bb"), ("test", "ab")):
+        write_parquet(tmp_path / "set" / f"{part}.parquet", [encoded(pixels(n)) for n in range(len(labels))], [*labels])
+    protocol = load(write_yaml(tmp_path, "data: set\nknown: [a]\n"))
+    assert counts(protocol) == {"train": (3, 0, 0), "val": (1, 0, 0), "test": (1, 0, 1)}
+
+
+@pytest.mark.parametrize(
+    ("official", "expected"),
+    [
+        ("others", {"train": (6, 3, 0), "val": (2, 2, 0), "test": (4, 1, 1)}),  # the negatives come with a part for it
+        ("mine", {"train": (8, 2, 0), "val": (2, 1, 0), "test": (4, 1, 1)}),  # the known classes do
+    ],
+)
+def test_validation_is_held_out_of_the_data_that_has_no_part_for_it(tmp_path, official, expected):
+    classes = {"mine": ["a", "b"], "others": ["c"]}
+    for data, train, val, test in (("mine", 4, 1, 2), ("others", 3, 2, 1)):
+        for part, count in (("train", train), ("val", val if data == official else 0), ("test", test)):
+            labels = [name for name in classes[data] for _ in range(count)]
+            if labels:
+                images = [encoded(pixels(seed)) for seed in range(len(labels))]
+                write_parquet(tmp_path / data / f"{part}.parquet", images, labels)
+    write_photos(tmp_path / "views" / "sea", 1)
+    text = "data: mine\nknown: [a, b]\nnegative: {data: others}\nunknown: {data: views}\n"
+    protocol = load(write_yaml(tmp_path, text))
+    assert counts(protocol) == expected
+    held = {name.rsplit("/", 2)[0]: name.rsplit("/", 2)[1] for name in protocol.val.ids}
+    assert held == {"mine": "train", "others": "train"} | {official: "val"}
+
+
 def test_known_classes_need_a_training_part(synthetic_root, tmp_path):
     path = write_yaml(tmp_path, "data: cifar100\nknown: [apple]\n")
     with pytest.raises(OpenSetError, match="cifar100 has no part 'train' on this machine"):
