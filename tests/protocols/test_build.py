@@ -280,10 +280,10 @@ def test_the_share_out_enters_the_fingerprint(photos):
     assert len(prints) == 3
 
 
-def test_display_names_are_words(synthetic_root):
+def test_titles_are_words(synthetic_root):
     protocol = load("imagenet-p2", data_root=synthetic_root)
     assert protocol.class_names[0] == "n02087394"
-    assert protocol.display_names[0] == "Rhodesian ridgeback"
+    assert protocol.titles[protocol.class_names[0]] == "Rhodesian ridgeback"
 
 
 def test_large_images_reach_a_loader(synthetic_root):

@@ -114,8 +114,3 @@ class Protocol:
     def parts(self) -> dict[str, Part]:
         """The three parts by name."""
         return {"train": self.train, "val": self.val, "test": self.test}
-
-    @property
-    def display_names(self) -> tuple[str, ...]:
-        """The known classes in words."""
-        return tuple(self.titles.get(name, name) for name in self.class_names)
