@@ -64,6 +64,8 @@ def read_json(path: str | Path) -> Any:
         return json.loads(file.read_text(encoding="utf-8"))
     except (json.JSONDecodeError, UnicodeDecodeError, RecursionError) as error:
         raise OpenSetError(f"{file} is not valid JSON: {error}.") from error
+    except ValueError as error:  # Python's own limit
+        raise OpenSetError(f"{file} is damaged: it holds a number of thousands of digits.") from error
     except OSError as error:
         raise OpenSetError(f"Cannot read {file}: {reason(error)}.") from error
 
@@ -120,8 +122,10 @@ def read_npz(path: str | Path) -> dict[str, NDArray[Any]]:
                 "save plain number or text arrays instead."
             ) from error
         raise OpenSetError(f"{file} is not a readable NPZ file: {error}.") from error
-    except (zipfile.BadZipFile, zlib.error, EOFError, KeyError, NotImplementedError, OSError) as error:
+    except (zipfile.BadZipFile, zlib.error, EOFError, KeyError, TypeError, NotImplementedError, OSError) as error:
         raise OpenSetError(f"{file} is not a readable NPZ file, or it is cut off.") from error
+    except (MemoryError, OverflowError) as error:
+        raise OpenSetError(f"{file} holds an array too large for the memory, or it is damaged.") from error
 
 
 def write_npz(path: str | Path, arrays: Mapping[str, NDArray[Any]]) -> None:

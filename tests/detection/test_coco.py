@@ -222,6 +222,7 @@ def test_a_truncated_file_says_where(tmp_path):
         (b'{"images" [1]}', "':' is missing"),
         (b"[" + b"[" * 100_000 + b"]" * 100_001, "nested too deeply"),
         (b"[\xff\xfe]", "not UTF-8"),
+        (b'[{"a": 1}, {"a": ' + b"1" * 5000 + b"}]", "in the list, entry 1: it holds a number of thousands of digits"),
     ],
 )
 def test_broken_json_says_where(tmp_path, text, words):

@@ -24,6 +24,16 @@ def test_broken_yaml_is_named_with_its_line(tmp_path):
         find(path)
 
 
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [("data: 2020-13-45\n", "month must be in 1..12"), (f"known: [{'1' * 5000}]\n", "Exceeds the limit")],
+)
+def test_yaml_with_a_value_that_cannot_be_is_refused(tmp_path, text, problem):
+    (tmp_path / "mine.yaml").write_text(text)
+    with pytest.raises(OpenSetError, match=rf"mine\.yaml: not valid YAML: {problem}"):
+        find(tmp_path / "mine.yaml")
+
+
 def test_yaml_cannot_run_code(tmp_path):
     path = tmp_path / "mine.yaml"
     path.write_text(f"data: !!python/object/apply:os.system ['touch {tmp_path / 'owned'}']\n")

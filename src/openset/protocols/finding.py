@@ -74,7 +74,7 @@ def _read(path: Path) -> Any:
         raise OpenSetError("Reading YAML needs the package 'pyyaml': pip install 'openset[data]'.") from error
     try:
         return yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
+    except (yaml.YAMLError, ValueError) as error:  # a number, a date or a character that cannot be
         mark = getattr(error, "problem_mark", None)
         line = f", line {mark.line + 1}" if mark is not None else ""
         problem = getattr(error, "problem", None) or str(error).splitlines()[0]
