@@ -130,8 +130,12 @@ def read_npz(path: str | Path) -> dict[str, NDArray[Any]]:
 
 def write_npz(path: str | Path, arrays: Mapping[str, NDArray[Any]]) -> None:
     """Write named arrays, compressed, without pickle."""
+    pickled = next((name for name, array in arrays.items() if array.dtype.hasobject), None)
+    if pickled is not None:
+        raise OpenSetError(f"Cannot write {path}: the array '{pickled}' holds Python objects; give it numbers or text.")
     with replacing(path) as temporary, temporary.open("wb") as stream:
-        np.savez_compressed(stream, allow_pickle=False, **arrays)
+        # Without its option allow_pickle, which NumPy 1.26 does not have and would store as one more array.
+        np.savez_compressed(stream, **arrays)  # type: ignore[arg-type]
 
 
 def read_table(path: str | Path) -> "pl.DataFrame":
