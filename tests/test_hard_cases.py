@@ -1,5 +1,6 @@
 """Mistakes and corner cases that once went wrong."""
 
+import zipfile
 from contextlib import suppress
 from datetime import date
 
@@ -181,6 +182,26 @@ def test_broken_archives_and_odd_arrays(tmp_path):
     np.savez(tmp_path / "d.npz", labels=np.array([0, 2**63], dtype=np.uint64), logits=[[1.0], [2.0]])
     with pytest.raises(OpenSetError, match="too large for a class"):
         Scores.read(tmp_path / "d.npz")
+
+
+@pytest.mark.parametrize(("dtype", "shape"), [("<f8", "(1000000000000,)"), ("<f8", f"({2**70},)"), ("V0", "(True,)")])
+def test_an_archive_whose_header_asks_for_the_impossible_is_damaged(tmp_path, dtype, shape):
+    header = f"{{'descr': '{dtype}', 'fortran_order': False, 'shape': {shape}, }}\n"
+    with zipfile.ZipFile(tmp_path / "a.npz", "w") as archive:
+        archive.writestr("labels.npy", b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header.encode())
+    with pytest.raises(OpenSetError, match=r"a\.npz .*(damaged|cut off)"):
+        Scores.read(tmp_path / "a.npz")
+
+
+def test_a_number_of_thousands_of_digits_is_damage(tmp_path):
+    digits = "1" * 5000
+    (tmp_path / "a.json").write_text(f'{{"schema": {digits}}}')
+    with pytest.raises(OpenSetError, match=r"a\.json is damaged: it holds a number of thousands of digits"):
+        Threshold.read(tmp_path / "a.json")
+    table = pl.DataFrame({"label": [0, -2], "prediction": [0, 0], "unknown_score": [0.1, 0.2]})
+    table.write_parquet(tmp_path / "a.parquet", metadata={"openset": f'{{"meta": {{"seed": {digits}}}}}'})
+    with pytest.raises(OpenSetError, match="its 'openset' entry holds a number of thousands of digits"):
+        Scores.read(tmp_path / "a.parquet")
 
 
 def test_training_outputs_of_another_network(tmp_path):

@@ -6,6 +6,7 @@ import pytest
 
 from openset import Scores
 from openset.errors import OpenSetError
+from openset.files import write_npz
 
 
 def full_scores(dtype=np.float64):
@@ -153,6 +154,20 @@ def test_pickled_objects_are_never_loaded(tmp_path):
     with pytest.raises(OpenSetError, match="pickled Python objects, which could run code"):
         Scores.read(tmp_path / "bomb.npz")
     assert not (tmp_path / "exploded").exists()
+
+
+def test_an_archive_is_given_arrays_and_nothing_else(tmp_path, monkeypatch):
+    given = {}
+    monkeypatch.setattr(np, "savez_compressed", lambda file, **arrays: given.update(arrays))
+    write_npz(tmp_path / "a.npz", {"labels": np.zeros(2)})
+    assert list(given) == ["labels"]  # NumPy 1.26 knows no options and would store them
+
+
+@pytest.mark.parametrize("array", [np.array([None]), np.array([(0, None)], dtype=[("a", "i4"), ("b", "O")])])
+def test_objects_are_never_written(tmp_path, array):
+    with pytest.raises(OpenSetError, match=r"a\.npz: the array 'ids' holds Python objects; give it numbers or text"):
+        write_npz(tmp_path / "a.npz", {"labels": np.zeros(2), "ids": array})
+    assert not list(tmp_path.iterdir())
 
 
 def test_files_that_cannot_be_read_are_named(tmp_path):

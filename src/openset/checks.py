@@ -10,6 +10,8 @@ from openset.errors import OpenSetError, check_choice
 
 NEGATIVE = -1
 UNKNOWN = -2
+RESERVED_GROUPS = ("all", "negative", "unknown")
+"""What `against` means by itself, so no group of open-set samples can have such a name."""
 MOST_CLASSES = 10_000_000
 """More are taken for a mistake, such as ids in place of class numbers."""
 Floats = NDArray[np.floating[Any]]
@@ -152,5 +154,5 @@ def open_mask(labels: Ints, against: str, groups: ArrayLike | None = None) -> Bo
     mask = (labels < 0) & (names == against)
     if not mask.any():
         present = sorted({str(name) for name in np.unique(names[labels < 0])} - {""})
-        check_choice("against", "against", against, ["all", "negative", "unknown", *present])
+        check_choice("against", "against", against, [*RESERVED_GROUPS, *present])
     return mask

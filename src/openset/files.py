@@ -64,6 +64,8 @@ def read_json(path: str | Path) -> Any:
         return json.loads(file.read_text(encoding="utf-8"))
     except (json.JSONDecodeError, UnicodeDecodeError, RecursionError) as error:
         raise OpenSetError(f"{file} is not valid JSON: {error}.") from error
+    except ValueError as error:  # Python's own limit
+        raise OpenSetError(f"{file} is damaged: it holds a number of thousands of digits.") from error
     except OSError as error:
         raise OpenSetError(f"Cannot read {file}: {reason(error)}.") from error
 
@@ -120,14 +122,20 @@ def read_npz(path: str | Path) -> dict[str, NDArray[Any]]:
                 "save plain number or text arrays instead."
             ) from error
         raise OpenSetError(f"{file} is not a readable NPZ file: {error}.") from error
-    except (zipfile.BadZipFile, zlib.error, EOFError, KeyError, NotImplementedError, OSError) as error:
+    except (zipfile.BadZipFile, zlib.error, EOFError, KeyError, TypeError, NotImplementedError, OSError) as error:
         raise OpenSetError(f"{file} is not a readable NPZ file, or it is cut off.") from error
+    except (MemoryError, OverflowError) as error:
+        raise OpenSetError(f"{file} holds an array too large for the memory, or it is damaged.") from error
 
 
 def write_npz(path: str | Path, arrays: Mapping[str, NDArray[Any]]) -> None:
     """Write named arrays, compressed, without pickle."""
+    pickled = next((name for name, array in arrays.items() if array.dtype.hasobject), None)
+    if pickled is not None:
+        raise OpenSetError(f"Cannot write {path}: the array '{pickled}' holds Python objects; give it numbers or text.")
     with replacing(path) as temporary, temporary.open("wb") as stream:
-        np.savez_compressed(stream, allow_pickle=False, **arrays)
+        # Without its option allow_pickle, which NumPy 1.26 does not have and would store as one more array.
+        np.savez_compressed(stream, **arrays)  # type: ignore[arg-type]
 
 
 def read_table(path: str | Path) -> "pl.DataFrame":

@@ -172,6 +172,8 @@ def _parse_about(text: str) -> dict[str, Any]:
         about = json.loads(text, parse_constant=lambda _: None)  # NaN and Infinity are no JSON
     except (json.JSONDecodeError, RecursionError) as error:
         raise OpenSetError(f"its 'openset' entry is not valid JSON: {error}.") from error
+    except ValueError as error:  # Python's own limit
+        raise OpenSetError("its 'openset' entry holds a number of thousands of digits.") from error
     if not isinstance(about, dict):
         return {}
     return {"class_names": about.get("class_names"), "meta": m if isinstance(m := about.get("meta"), dict) else {}}

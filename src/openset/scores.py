@@ -77,7 +77,7 @@ class Scores:
         checks.check_labels(self.labels)
         checks.check_finite(self.unknown_score)
         self._check_classes()
-        reserved = set() if self.groups is None else {"all", "negative", "unknown"} & set(self.groups[self.labels < 0])
+        reserved = set() if self.groups is None else set(checks.RESERVED_GROUPS) & set(self.groups[self.labels < 0])
         if reserved:
             raise OpenSetError(
                 f"A group cannot be called '{reserved.pop()}', which has a meaning of its own; rename it."

@@ -237,6 +237,8 @@ def test_compare(files, capsys):
     assert (code, err) == (0, "")
     assert "AWI" in out
     assert "| FP per 1,000 wild | 0.5 | 750.0 | 750.0 | +0.0 | 0.0 .. 0.0 | no |" in (files / "c.md").read_text()
+    assert "difference = first minus second" in " ".join(out.split())
+    assert "difference = first minus second" in (files / "c.md").read_text()
     assert r"\bottomrule" in (files / "c.tex").read_text()
     lines = list(csv.DictReader((files / "c.csv").read_text().splitlines()))
     assert [(line["name"], float(line["first"])) for line in lines] == [("awi", 0.5), ("fp_per_1000", 750)]

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -221,6 +222,7 @@ def test_a_truncated_file_says_where(tmp_path):
         (b'{"images" [1]}', "':' is missing"),
         (b"[" + b"[" * 100_000 + b"]" * 100_001, "nested too deeply"),
         (b"[\xff\xfe]", "not UTF-8"),
+        (b'[{"a": 1}, {"a": ' + b"1" * 5000 + b"}]", "in the list, entry 1: it holds a number of thousands of digits"),
     ],
 )
 def test_broken_json_says_where(tmp_path, text, words):
@@ -235,6 +237,35 @@ def test_one_results_file_for_both_kinds_of_image():
     assert (on_known.image.tolist(), on_wild.image.tolist()) == ([1], [0])
     with pytest.raises(OpenSetError, match="3 image ids stand both in"):
         read_shared_detections([ROW], known, known)
+
+
+def shared_names(**wild_image):
+    wild = {"images": [wild_image], "categories": [{"id": 1, "name": "elk"}], "annotations": []}
+    return read_ground_truth(TRUTH), read_ground_truth(wild)
+
+
+@pytest.mark.parametrize("name", ["two", "two.jpg"])
+def test_a_name_of_a_known_and_of_a_wild_image_is_refused_where_it_is_used(name):
+    known, wild = shared_names(id=8, file_name="elsewhere/two.jpg")
+    with pytest.raises(OpenSetError, match=f"entry 1: {name!r} is the name of two images, .*: use the ids"):
+        read_shared_detections(rows(image_id=name), known, wild)
+    # Ids, and names that only one of them has, are as good as ever.
+    found = [{**ROW, "image_id": one} for one in (5, 8, "elsewhere/two.jpg", "one")]
+    on_known, on_wild = read_shared_detections(found, known, wild)
+    assert (on_known.image.tolist(), on_wild.image.tolist()) == ([1, 0], [0, 0])
+
+
+def test_an_id_is_stronger_than_a_name_of_the_other_kind_of_image():
+    known, wild = shared_names(id="two", file_name="three.jpg")
+    on_known, on_wild = read_shared_detections([{**ROW, "image_id": "two"}], known, wild)
+    assert (len(on_known), on_wild.image.tolist()) == (0, [0])
+
+
+def test_a_folder_knows_names_only(tmp_path):
+    known, wild = shared_names(id="two", file_name="three.jpg", width=10, height=10)
+    (tmp_path / "two.txt").write_text("0 0.5 0.5 0.1 0.1 0.9\n")
+    with pytest.raises(OpenSetError, match="'two' is the name of two images, .* as two files or folders"):
+        read_shared_detections(tmp_path, replace(known, sizes=np.full((3, 2), 10.0)), wild)
 
 
 def test_real_files():

@@ -1,13 +1,16 @@
 """Two detectors on the same images."""
 
 from dataclasses import replace
+from io import StringIO
 
 import numpy as np
 import pytest
 from detection_sets import pencil_case, random_set, random_wild
+from rich.console import Console
 
 from openset.detection.comparison import compare
 from openset.detection.sets import arrange
+from openset.detection.tables import difference_table, for_terminal
 from openset.errors import OpenSetError
 
 
@@ -25,16 +28,26 @@ def test_a_detector_does_not_differ_from_itself(sets):
 
 
 @pytest.mark.parametrize("variant", ["paper", "macro", "official"])
-def test_fewer_false_detections_are_a_clear_gain(sets, variant):
+def test_more_false_detections_of_the_first_are_a_clear_difference_above_zero(sets, variant):
     known, found, wild, wild_found = sets
     better = wild_found.select(np.flatnonzero(np.arange(len(wild_found)) % 4 == 0))
     rows = compare(arrange(*sets), arrange(known, found, wild, better), recalls=[0.3], variant=variant, bootstrap=200)
     assert [row.name for row in rows] == ["awi", "fp_per_1000"]
     for row in rows:
         assert row.second < row.first
-        assert row.difference == pytest.approx(row.second - row.first)
-        assert row.low <= row.difference <= row.high < 0
+        assert row.difference == pytest.approx(row.first - row.second)
+        assert 0 < row.low <= row.difference <= row.high
         assert row.clear
+
+
+def test_the_table_says_which_minus_which_whatever_the_names_are(sets):
+    data = arrange(*sets)
+    made = difference_table(compare(data, data, recalls=[0.3], bootstrap=2), ["a[1]", "b[/b]"])
+    console = Console(file=StringIO(), width=120)
+    console.print(for_terminal(made))
+    text = console.file.getvalue()
+    assert "difference = a[1] minus b[/b]" in text
+    assert text.count("a[1]") == text.count("b[/b]") == 2  # the columns too
 
 
 def test_other_images_cannot_be_compared():

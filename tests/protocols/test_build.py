@@ -49,10 +49,11 @@ def test_fixed_parts_inside_the_known_folder_are_kept(tmp_path):
 
 
 def test_more_unknown_folders_are_groups(photos):
+    (photos / "unknown").rename(photos / "unknown-near")
     write_photos(photos / "unknown-far", 3)
     protocol = load(photos)
-    assert set(protocol.test.groups[protocol.test.labels == -2]) == {"unknown", "far"}
-    assert protocol.unknown_classes == ("boat", "tram", "unknown-far")
+    assert set(protocol.test.groups[protocol.test.labels == -2]) == {"near", "far"}
+    assert protocol.unknown_classes == ("unknown-far", "boat", "tram")
 
 
 def test_a_photo_added_later_changes_the_fingerprint_but_not_the_parts_of_others(photos):
@@ -145,6 +146,26 @@ def test_several_unknown_data_sets_are_groups_and_are_brought_to_one_shape(tmp_p
     assert (mixed == everything[[67, 0, 5]]).all()
 
 
+@pytest.mark.parametrize("unknown", ["{data: views, classes: [sea]}", "{far: {data: views, classes: [sea]}}"])
+def test_the_known_images_give_the_shape_whichever_data_is_opened_first(tmp_path, unknown):
+    for number in range(4):
+        write_image(tmp_path / "tiles" / "tile" / f"{number}.png", number, (16, 16, 3))
+        write_image(tmp_path / "views" / "sea" / f"{number}.png", number, (32, 32, 3))
+    protocol = load(write_yaml(tmp_path, f"data: tiles\nunknown: {unknown}\n"))
+    assert {part.shape for part in protocol.parts.values()} == {(16, 16, 3)}
+    assert "Images of views (32x32x3) are brought to 16x16x3 like those of tiles." in protocol.notes
+
+
+def test_known_images_of_many_sizes_are_named_whichever_data_is_opened_first(tmp_path):
+    write_photos(tmp_path / "photos" / "boat", 4)
+    for number in range(4):
+        write_image(tmp_path / "tiles" / "tile" / f"{number}.png", number, (16, 16, 3))
+    protocol = load(write_yaml(tmp_path, "data: photos\nunknown: {data: tiles, classes: [tile]}\n"))
+    assert protocol.train.shape is None
+    with pytest.raises(OpenSetError, match="The images of photos differ in size"):
+        protocol.train.array([0])
+
+
 def test_two_folders_may_end_in_the_same_word(tmp_path):
     write_photos(tmp_path / "mine" / "birds" / "owl", 6)
     write_photos(tmp_path / "yours" / "birds" / "jay", 6)
@@ -195,6 +216,36 @@ def test_an_official_validation_part_is_used(tmp_path):
     assert all(name.startswith("set/val/") for name in protocol.val.ids)
 
 
+def test_a_validation_part_without_the_classes_in_question_does_not_count(tmp_path):
+    for part, labels in (("train", "aaaabb"), ("val", "bb"), ("test", "ab")):
+        write_parquet(tmp_path / "set" / f"{part}.parquet", [encoded(pixels(n)) for n in range(len(labels))], [*labels])
+    protocol = load(write_yaml(tmp_path, "data: set\nknown: [a]\n"))
+    assert counts(protocol) == {"train": (3, 0, 0), "val": (1, 0, 0), "test": (1, 0, 1)}
+
+
+@pytest.mark.parametrize(
+    ("official", "expected"),
+    [
+        ("others", {"train": (6, 3, 0), "val": (2, 2, 0), "test": (4, 1, 1)}),  # the negatives come with a part for it
+        ("mine", {"train": (8, 2, 0), "val": (2, 1, 0), "test": (4, 1, 1)}),  # the known classes do
+    ],
+)
+def test_validation_is_held_out_of_the_data_that_has_no_part_for_it(tmp_path, official, expected):
+    classes = {"mine": ["a", "b"], "others": ["c"]}
+    for data, train, val, test in (("mine", 4, 1, 2), ("others", 3, 2, 1)):
+        for part, count in (("train", train), ("val", val if data == official else 0), ("test", test)):
+            labels = [name for name in classes[data] for _ in range(count)]
+            if labels:
+                images = [encoded(pixels(seed)) for seed in range(len(labels))]
+                write_parquet(tmp_path / data / f"{part}.parquet", images, labels)
+    write_photos(tmp_path / "views" / "sea", 1)
+    text = "data: mine\nknown: [a, b]\nnegative: {data: others}\nunknown: {data: views}\n"
+    protocol = load(write_yaml(tmp_path, text))
+    assert counts(protocol) == expected
+    held = {name.rsplit("/", 2)[0]: name.rsplit("/", 2)[1] for name in protocol.val.ids}
+    assert held == {"mine": "train", "others": "train"} | {official: "val"}
+
+
 def test_known_classes_need_a_training_part(synthetic_root, tmp_path):
     path = write_yaml(tmp_path, "data: cifar100\nknown: [apple]\n")
     with pytest.raises(OpenSetError, match="cifar100 has no part 'train' on this machine"):
@@ -229,10 +280,10 @@ def test_the_share_out_enters_the_fingerprint(photos):
     assert len(prints) == 3
 
 
-def test_display_names_are_words(synthetic_root):
+def test_titles_are_words(synthetic_root):
     protocol = load("imagenet-p2", data_root=synthetic_root)
     assert protocol.class_names[0] == "n02087394"
-    assert protocol.display_names[0] == "Rhodesian ridgeback"
+    assert protocol.titles[protocol.class_names[0]] == "Rhodesian ridgeback"
 
 
 def test_large_images_reach_a_loader(synthetic_root):

@@ -46,6 +46,12 @@ def test_random_roles():
         ({"data": "photos", "known": ["owl"], "unknown": {}}, "'unknown' has no groups"),
         ({"data": "photos", "known": ["owl"], "unknown": {"far": {"classes": ["a"]}}}, "needs a list of classes, or"),
         (
+            {"data": "photos", "known": ["owl"], "unknown": {"near": ["jay"], "all": ["car"]}},
+            "a group of 'unknown' cannot be called 'all', which has a meaning of its own; rename it, for example to",
+        ),
+        ({"data": "photos", "known": ["owl"], "negative": {"unknown": ["a"]}}, "cannot be called 'unknown'"),
+        ({"data": "photos", "splits": [{"known": ["owl"], "unknown": {"negative": ["a"]}}]}, "called 'negative'"),
+        (
             {"data": "photos", "known": ["owl"], "unknown": {"far": {"data": "x", "class": []}}},
             "Did you mean 'classes'",
         ),

@@ -13,7 +13,7 @@ from openset.errors import OpenSetError
 
 @dataclass(frozen=True)
 class Difference:
-    """One figure of two detectors; `difference` is the second minus the first."""
+    """One figure of two detectors; `difference` is the first minus the second, as in `openset.intervals`."""
 
     name: str
     recall: float
@@ -58,9 +58,9 @@ def compare(
     ]
     rows = []
     for name in ("awi", "fp_per_1000"):
-        change = getattr(draws[1], name) - getattr(draws[0], name)
+        change = getattr(draws[0], name) - getattr(draws[1], name)
         for j, recall in enumerate(recalls):
             one, two = (float(getattr(result.wilderness[j], name)) for result in results)
             low, high = interval(change[:, j]) if np.isfinite(change[:, j]).any() else (np.nan, np.nan)
-            rows.append(Difference(name, recall, variant, one, two, two - one, low, high))
+            rows.append(Difference(name, recall, variant, one, two, one - two, low, high))
     return tuple(rows)

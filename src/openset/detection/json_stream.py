@@ -128,6 +128,8 @@ class _Reader:
                 continue
             except RecursionError:
                 self._fail("it is nested too deeply")
+            except ValueError:  # Python's own limit
+                self._fail("it holds a number of thousands of digits")
             if self.text[end : end + 1] not in _AFTER_A_VALUE and self._more():  # a number goes on in the next block
                 continue
             self.at = end

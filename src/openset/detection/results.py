@@ -22,6 +22,7 @@ class Leniency:
 
 
 STRICT = Leniency()
+_IN_DOUBT = -2  # position of an image that cannot be told from another
 
 
 def read_detections(
@@ -48,19 +49,32 @@ def read_shared_detections(
     *,
     lenient: Leniency = STRICT,
 ) -> tuple[Detections, Detections]:
-    """One results file for the known and the wild images, whose ids must differ, as two sets of detections."""
+    """One results file for the known and the wild images, whose ids must differ, as two sets of detections.
+
+    A file name that images of both kinds have cannot be used in it.
+    """
     shared = set(known.image_ids) & set(wild.image_ids)
     if shared:
         raise OpenSetError(
             f"{len(shared)} image ids stand both in {known.source} and in {wild.source} ({three(shared)}), so one "
             "results file cannot tell them apart: give the detections on known and on wild images as two files."
         )
-    index = {name: place + known.n_images for name, place in images_by_name(wild).items()}
-    index.update(images_by_name(known))
-    both = _read(source, index, [known, wild], known, lenient)
+    both = _read(source, _shared_index(source, known, wild), [known, wild], known, lenient)
     on_wild = both.image >= known.n_images
     shifted = replace(both, image=both.image - known.n_images)
     return both.select(np.flatnonzero(~on_wild)), shifted.select(np.flatnonzero(on_wild))
+
+
+def _shared_index(source: Any, known: GroundTruth, wild: GroundTruth) -> dict[Any, int]:
+    """Positions by id or name, the wild images behind the known ones; names that both kinds have are in doubt."""
+    names = images_by_name(known)
+    wild_names = {name: place + known.n_images for name, place in images_by_name(wild).items()}
+    doubtful = names.keys() & wild_names.keys()
+    if not _is_folder(source):  # whose files are named after images, never after ids
+        doubtful -= {*known.image_ids, *wild.image_ids}
+    index = wild_names | names
+    index.update({one: wild_names[one] for one in wild.image_ids})  # an id is stronger than a name
+    return index | dict.fromkeys(doubtful, _IN_DOUBT)
 
 
 def images_by_name(truth: GroundTruth) -> dict[Any, int]:
@@ -114,6 +128,13 @@ def _read(
         image_ids = column(entries, "image_id", where, first)
         class_ids = column(entries, "category_id", where, first)
         image, category = places(image_ids, index, where, first), places(class_ids, by_class, where, first)
+        if (image == _IN_DOUBT).any():
+            row = int(np.argmax(image == _IN_DOUBT))
+            raise OpenSetError(
+                f"{where} entry {first + row}: {image_ids[row]!r} is the name of two images, one in "
+                f"{' and one in '.join(truth.source for truth in truths)}: use the ids of the images, or give the "
+                "detections on known and on wild images as two files or folders."
+            )
         other_images.add(image_ids, image < 0)
         other_classes.add(class_ids, category < 0)
         background = column(entries, "background_score", where, first, absent=None)
@@ -141,11 +162,15 @@ def _chunks(source: Any, truths: list[GroundTruth], classes: GroundTruth) -> tup
         return "results", [list(source)]
     if not isinstance(source, str | Path):
         raise OpenSetError(f"Detections are a file, a folder or a list of COCO results, not a {type(source).__name__}.")
-    if Path(source).is_dir():
+    if _is_folder(source):
         from openset.detection.folders import read_yolo_results
 
         return str(source), [read_yolo_results(Path(source), truths, classes)]
     return str(source), _results_only(read_chunks(source), str(source))
+
+
+def _is_folder(source: Any) -> bool:
+    return isinstance(source, str | Path) and Path(source).is_dir()
 
 
 def _results_only(chunks: Iterable[tuple[str | None, list[Any]]], source: str) -> Iterable[list[Any]]:

@@ -30,7 +30,7 @@ def _text(value: float | None, digits: int = 3) -> str:
 
 def for_terminal(sheet: PaperTable) -> Table:
     """The same table, as a terminal shows it."""
-    table = _table(sheet.title, *sheet.head)
+    table = _table(escape(sheet.title), *map(escape, sheet.head))
     for row in sheet.rows:
         table.add_row(*map(escape, row))
     return table
@@ -220,4 +220,5 @@ def difference_table(rows: Sequence[Difference], names: Sequence[str]) -> PaperT
             ]
         )
     head = ["figure", "recall", *names, "difference", "95 % interval", "clear"]
-    return PaperTable(head, made, title=f"Paired over images, {rows[0].variant} variant")
+    title = f"Paired over images, {rows[0].variant} variant; difference = {names[0]} minus {names[1]}"
+    return PaperTable(head, made, title=title)

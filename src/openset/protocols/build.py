@@ -15,7 +15,7 @@ from openset.protocols.classes import Cast, ClassLists, class_lists, same_known
 from openset.protocols.definition import Definition
 from openset.protocols.parts import Part, Protocol
 from openset.protocols.samples import OPEN, Samples, check_overlap, check_samples
-from openset.protocols.sharing import held_out_as_published, held_out_by_hash
+from openset.protocols.sharing import Mask, held_out_as_published, held_out_by_hash
 
 
 class Opened:
@@ -103,20 +103,15 @@ def build(
         lists = class_lists(definition, split, opened.class_names)
         for cast in lists:
             opened.wanted.setdefault(cast.data, set()).update(cast.classes)
-        pool, val, test = _shared_out(definition, lists, opened)
-    if not len(val):
-        strata = np.char.add(np.char.add(pool.source.astype(np.str_), "/"), pool.classes)
-        if definition.validation_by == "train_test_split":
-            held = held_out_as_published(strata, definition.validation)
-        else:
-            held = held_out_by_hash(pool.ids, strata, definition.validation, "validation")
-        pool, val = pool.only(~held), pool.only(held)
-    parts = {"train": pool, "val": val, "test": test}
+        pool, whole, val, test = _shared_out(definition, lists, opened)
+    held = _held_out(definition, pool, whole)
+    parts = {"train": pool.only(~held), "val": Samples.join([val, pool.only(held)]), "test": test}
     check_samples(definition.name, lists, parts)
     check_overlap(definition.name, parts)
     data_notes = [f"{data.name}: {note}" for data in opened.sources for note in data.notes]
     for note in dict.fromkeys(data_notes):
         warnings.warn(note, OpenSetWarning, stacklevel=3)
+    shape_notes = _shape_notes(opened.sources, _known_data(opened.sources, parts["train"]))
     return assemble(
         name=definition.name,
         title=definition.title,
@@ -124,7 +119,7 @@ def build(
         lists=lists,
         sources=opened.sources,
         parts=parts,
-        notes=(*definition_notes(definition), *_shape_notes(opened.sources), *dict.fromkeys(data_notes)),
+        notes=(*definition_notes(definition), *shape_notes, *dict.fromkeys(data_notes)),
     )
 
 
@@ -165,6 +160,7 @@ def assemble(
     for samples in parts.values():
         for column in (samples.source, samples.rows, samples.labels):
             digest.update(column.tobytes())
+    shape = _known_data(sources, parts["train"]).shape
     titles = {key: words for data in sources for key, words in data.titles.items()}
     return Protocol(
         name=name,
@@ -185,18 +181,19 @@ def assemble(
                 sources=tuple(sources),
                 source=samples.source,
                 rows=samples.rows,
-                shape=sources[0].shape,
+                shape=shape,
             )
             for key, samples in parts.items()
         },
     )
 
 
-def _shared_out(definition: Definition, lists: ClassLists, opened: Opened) -> tuple[Samples, Samples, Samples]:
-    """Samples to learn from, to validate on (perhaps none yet) and to test on."""
+def _shared_out(definition: Definition, lists: ClassLists, opened: Opened) -> tuple[Samples, Mask, Samples, Samples]:
+    """Samples to learn from; which of them come without others to validate on; those others; samples to test on."""
     pool: list[Samples] = []
     val: list[Samples] = []
     test: list[Samples] = []
+    validated: set[str] = set()
     for cast in lists:
         splits = opened.splits(cast.data)
         learns = cast.role != "unknown"
@@ -221,8 +218,25 @@ def _shared_out(definition: Definition, lists: ClassLists, opened: Opened) -> tu
             test.append(opened.samples(cast, "test"))
             if learns:
                 pool.append(opened.samples(cast, "train"))
-                val += [opened.samples(cast, "val")] if "val" in splits else []
-    return Samples.join(pool), Samples.join(val), Samples.join(test)
+                if "val" in splits:
+                    val.append(opened.samples(cast, "val"))
+                    validated |= {cast.data} if len(val[-1]) else set()
+    whole = [bool(cast.halves_of) or cast.data not in validated for cast in (lists.known, *lists.negative)]
+    lengths = [len(samples) for samples in pool]
+    return Samples.join(pool), np.repeat(whole, lengths), Samples.join(val), Samples.join(test)
+
+
+def _held_out(definition: Definition, pool: Samples, whole: Mask) -> Mask:
+    """Which of the samples to learn from validate instead: a share of those whose data has no part for it."""
+    held = np.zeros(len(pool), dtype=np.bool_)
+    if whole.any():
+        some = pool.only(whole)
+        strata = np.char.add(np.char.add(some.source.astype(np.str_), "/"), some.classes)
+        if definition.validation_by == "train_test_split":
+            held[whole] = held_out_as_published(strata, definition.validation)
+        else:
+            held[whole] = held_out_by_hash(some.ids, strata, definition.validation, "validation")
+    return held
 
 
 def _halves(samples: Samples) -> tuple[Samples, Samples]:
@@ -233,15 +247,19 @@ def _halves(samples: Samples) -> tuple[Samples, Samples]:
     return samples.only(first), samples.only(~first)
 
 
-def _shape_notes(sources: Sequence[Dataset]) -> list[str]:
+def _known_data(sources: Sequence[Dataset], train: Samples) -> Dataset:
+    """The data that the known classes are learned from, which need not have been opened first."""
+    return sources[next(iter(train.source[train.labels >= 0].tolist()), 0)]
+
+
+def _shape_notes(sources: Sequence[Dataset], known: Dataset) -> list[str]:
     """Images of another size are brought to the shape of the known ones; the user should know."""
-    first = sources[0]
-    if first.kind == "features":
+    if known.kind == "features":
         return []
     others = dict.fromkeys(
         f"Images of {data.name} ({'x'.join(map(str, data.shape)) if data.shape else 'various sizes'}) "
-        f"are brought to {'x'.join(map(str, first.shape))} like those of {first.name}."
+        f"are brought to {'x'.join(map(str, known.shape))} like those of {known.name}."
         for data in sources
-        if first.shape is not None and data.shape != first.shape
+        if known.shape is not None and data.shape != known.shape
     )
     return list(others)

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from openset.checks import RESERVED_GROUPS
 from openset.errors import OpenSetError, check_share, did_you_mean
 
 ClassKey = str | int
@@ -172,6 +173,13 @@ def _sources(content: Any, data: str, role: str, where: str) -> tuple[Source, ..
     if isinstance(content, Mapping) and "data" not in content:
         if not content:
             raise OpenSetError(f"{where}: '{role}' has no groups.")
+        # The scores would refuse it too, but only when everything is trained.
+        reserved = next((group for group in content if str(group) in RESERVED_GROUPS), None)
+        if reserved is not None:
+            raise OpenSetError(
+                f"{where}: a group of '{role}' cannot be called '{reserved}', which has a meaning of its own; "
+                "rename it, for example to 'near'."
+            )
         return tuple(
             _source(entry, data, f"{role}, group '{group}'", where, str(group)) for group, entry in content.items()
         )

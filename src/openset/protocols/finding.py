@@ -5,6 +5,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from openset.checks import RESERVED_GROUPS
 from openset.data.folders import subfolders
 from openset.errors import OpenSetError, did_you_mean
 from openset.files import existing
@@ -34,23 +35,35 @@ def find(name: str | Path) -> Definition:
 def from_folder(folder: Path) -> Definition:
     """`known/<class>/`, `unknown/<class>/` and perhaps `negative/<class>/`; `unknown-far/` makes a group `far`.
 
-    Photos of unknowns and negatives may also lie directly in their folder, without classes.
+    Photos of unknowns and negatives may also lie directly in their folder, without classes. Beside `unknown-far/` a
+    second folder needs a group's name too: `unknown-near/`, not `unknown/`.
     """
     content: dict[str, Any] = {"data": "known"}
-    for name in subfolders(folder):
-        role, _, group = name.partition("-")
-        if role in {"negative", "unknown"}:
-            content.setdefault(role, {})[group or role] = {"data": name}
+    for role in ("negative", "unknown"):
+        groups = {name: name.partition("-")[2] or role for name in subfolders(folder) if name.partition("-")[0] == role}
+        if list(groups.values()) == [role]:  # one folder only: no groups
+            content[role] = {"data": next(iter(groups))}
+        elif groups:
+            _refuse_reserved(groups, role, folder)
+            content[role] = {group: {"data": name} for name, group in groups.items()}
     if not (folder / "known").is_dir() or "unknown" not in content:
         raise OpenSetError(
             f"{folder} is no protocol: expected folders known/<class>/, unknown/ and perhaps negative/ inside, or the "
             f"lists train.csv, val.csv and test.csv; found {', '.join(subfolders(folder)) or 'no folders'}."
         )
-    for role in ("negative", "unknown"):
-        if list(content.get(role, {})) == [role]:  # one folder only: no groups
-            content[role] = content[role][role]
     name = folder.resolve().name
     return parse(content, name=name, where=str(folder), folder=folder)
+
+
+def _refuse_reserved(groups: dict[str, str], role: str, folder: Path) -> None:
+    """A reserved name is best mended where it comes from, which is the name of a folder."""
+    for name, group in groups.items():
+        if group in RESERVED_GROUPS:
+            better = next((word for word in ("near", "other") if word not in groups.values()), "rest")
+            raise OpenSetError(
+                f"{folder}: the samples in {name}/ would be a group called '{group}', which has a meaning of its own; "
+                f"rename {name}/ to {role}-{better}/, for example."
+            )
 
 
 def _read(path: Path) -> Any:
@@ -61,7 +74,7 @@ def _read(path: Path) -> Any:
         raise OpenSetError("Reading YAML needs the package 'pyyaml': pip install 'openset[data]'.") from error
     try:
         return yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
+    except (yaml.YAMLError, ValueError) as error:  # a number, a date or a character that cannot be
         mark = getattr(error, "problem_mark", None)
         line = f", line {mark.line + 1}" if mark is not None else ""
         problem = getattr(error, "problem", None) or str(error).splitlines()[0]

@@ -69,7 +69,8 @@ class Part:
         if size is not None:
             return (size, size, self.shape[2] if self.shape else 3)
         if self.shape is None:
-            raise OpenSetError(f"The images of {self.sources[0].name} differ in size: say which size to bring them to.")
+            name = next((data.name for data in self.sources if data.shape is None), self.sources[0].name)
+            raise OpenSetError(f"The images of {name} differ in size: say which size to bring them to.")
         return (self.shape[0], self.shape[1], self.shape[2])
 
     def loader_dataset(self, transform: Callable[[Any], Any] | None = None, *, size: int | None = None) -> Any:
@@ -113,8 +114,3 @@ class Protocol:
     def parts(self) -> dict[str, Part]:
         """The three parts by name."""
         return {"train": self.train, "val": self.val, "test": self.test}
-
-    @property
-    def display_names(self) -> tuple[str, ...]:
-        """The known classes in words."""
-        return tuple(self.titles.get(name, name) for name in self.class_names)
