@@ -188,3 +188,15 @@ def test_names_with_markup_are_shown_as_they_are(openset, tmp_path):
     files = sorted(tmp_path.iterdir())
     assert "[red]a" in openset("evaluate", *files, *QUICK).out
     assert "[red]a" in openset("evaluate", files[0], *QUICK).out
+
+
+def test_figures_where_only_one_file_has_negatives(openset, scores_file, tmp_path):
+    pytest.importorskip("matplotlib")
+    full = Scores.read(scores_file())
+    kept = full.labels != -1
+    Scores(full.labels[kept], full.predictions[kept], full.unknown_score[kept]).write(tmp_path / "few.csv")
+    found = openset(
+        "evaluate", tmp_path / "scores.parquet", tmp_path / "few.csv", "--figures", tmp_path / "f", "--no-intervals"
+    )
+    assert (found.code, found.err) == (0, "")
+    assert (tmp_path / "f" / "oscr-log.png").exists()
