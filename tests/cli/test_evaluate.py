@@ -138,6 +138,16 @@ def test_a_release_gate(openset, scores_file, bar, code):
     assert ("Bar missed: scores:" in found.err) == bool(code)
 
 
+@pytest.mark.parametrize("bar", ["closed_set_accuracy", "brier_score", "expected_calibration_error"])
+@pytest.mark.parametrize("where", ["", "@unknown"])
+def test_a_bar_on_what_looks_at_knowns_alone(openset, tmp_path, make_scores, bar, where):
+    make_scores(n=200, probabilities=True).write(tmp_path / "s.parquet")
+    words = ("evaluate", tmp_path / "s.parquet", "--against", "unknown", "--no-intervals")
+    for level, code in ((0, 0), (1.1, 1)):
+        assert openset(*words, "--require", f"{bar}{where}>={level}").code == code
+    assert openset("evaluate", tmp_path / "s.parquet", "--no-intervals", "--require", f"{bar}{where}>=0").code == 0
+
+
 def test_bars_that_make_no_sense_are_refused_before_any_work(refused, scores_file):
     path = scores_file()
     assert "write for example 'open_auc>=0.9'" in refused("evaluate", path, "--require", "open_auc=>0.9")
