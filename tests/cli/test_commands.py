@@ -95,6 +95,13 @@ def test_audit_tells_and_writes_its_findings(openset, scores_file, tmp_path, loa
     assert content["curve"][0]["ccr"] >= content["curve"][-1]["ccr"]
 
 
+def test_audit_does_not_overwrite_the_scores(refused, scores_file):
+    path = scores_file()
+    before = path.read_bytes()
+    assert "it is read by this command" in refused("audit", path, "--json", path)
+    assert path.read_bytes() == before
+
+
 def test_metrics_lists_every_metric(openset, tmp_path, load):
     found = openset("metrics", "--json", tmp_path / "m.json")
     assert found.code == 0
