@@ -45,6 +45,16 @@ def test_figures_of_knowns_alone_are_given_once():
     )
 
 
+def test_figures_of_knowns_alone_are_given_once_whatever_the_order():
+    chosen = ["negative", "all", "unknown"]
+    found = evaluate(scores_of(), against=chosen, intervals=False)
+    told = [(result.name, str(result.params), result.against) for result in found.results]
+    assert len(set(told)) == len(told)
+    assert found.results[0].against == "negative"
+    again = evaluate(scores_of(), against=["negative", "negative"], intervals=False)
+    assert again.results == evaluate(scores_of(), against="negative", intervals=False).results
+
+
 def test_without_probabilities_their_metrics_are_left_out():
     found = evaluate(Scores(*random_dataset(100)), intervals=False)
     assert "brier_score" not in {result.name for result in found.results}

@@ -140,6 +140,27 @@ def test_every_rule_can_be_written_on_the_command_line():
         assert choose(scores, rule).rule == rule
 
 
+def test_the_share_of_unknowns_reaches_the_rule_that_uses_it(tmp_path):
+    scores = Scores(*random_dataset(500, seed=1))
+    rare = choose(scores, "min_cost=5", unknown_share=0.01)
+    assert rare.value == min_cost(scores, 5.0, unknown_share=0.01).value
+    assert rare.value > choose(scores, "min_cost=5").value
+    assert choose(scores, "at_fpr=0.1", unknown_share=0.01) == at_fpr(scores, 0.1)
+
+
+def test_a_threshold_says_what_it_was_chosen_under_where_that_is_not_the_usual(tmp_path):
+    scores = Scores(*random_dataset(200))
+    assert choose(scores, "min_cost=5", unknown_share=0.01).rule == "min_cost=5, unknown_share=0.01"
+    assert choose(scores, "min_cost=5", unknown_share=0.5).rule == "min_cost=5"
+    assert choose(scores, "at_fpr=0.1", against="unknown").rule == "at_fpr=0.1, against=unknown"
+    assert choose(scores, "best_f", against="negative").rule == "best_f=macro, against=negative"
+    assert choose(scores, "best_youden=micro", against="negative").rule == "best_youden=micro, against=negative"
+    frozen = min_cost(scores, 5.0, false_reject=2.0, unknown_share=0.1, against="unknown")
+    assert frozen.rule == "min_cost=5, false_reject=2, unknown_share=0.1, against=unknown"
+    frozen.write(tmp_path / "t.json")
+    assert Threshold.read(tmp_path / "t.json") == frozen
+
+
 def test_files_that_are_no_thresholds_are_refused(tmp_path):
     for text, message in (
         ("{}", "is not a threshold file"),

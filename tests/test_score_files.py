@@ -4,7 +4,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from openset import Scores
+from openset import Scores, evaluate
 from openset.errors import OpenSetError
 from openset.files import write_npz
 
@@ -100,6 +100,27 @@ def test_background_and_fit_reach_the_score(tmp_path):
     found = Scores.read(tmp_path / "test.npz", score="knn", background=True, fit=tmp_path / "train.npz")
     assert found.n_classes == 2
     assert found.meta == {"score": "knn", "background": True}
+
+
+@pytest.mark.parametrize("kind", ["parquet", "npz", "csv"])
+@pytest.mark.parametrize("made", ["scores", "logits"])
+def test_scores_know_of_the_background_class_however_they_are_read(tmp_path, kind, made):
+    # Two known classes; the probabilities of the negative are .05 and .1, so that gamma_minus is .9 and not 1.4.
+    labels, logits = np.array([0, 1, -1]), np.log([[0.8, 0.1, 0.1], [0.1, 0.7, 0.2], [0.05, 0.1, 0.85]])
+    path = tmp_path / f"s.{kind}"
+    if made == "scores":
+        scores = Scores.from_logits(labels, logits, background=True)
+        Scores(labels, scores.predictions, scores.unknown_score, scores.probabilities, meta={"seed": 3}).write(path)
+    elif kind == "npz":
+        np.savez(path, labels=labels, logits=logits)
+    else:
+        table = pl.DataFrame({"label": labels, **{f"logit_{i}": logits[:, i] for i in range(3)}})
+        table.write_csv(path) if kind == "csv" else table.write_parquet(path)
+    found = Scores.read(path, background=True)
+    assert found.meta["background"] is True
+    assert found.meta.get("seed") == (3 if made == "scores" and kind != "csv" else None)
+    gamma = evaluate(found, intervals=False).find("confidence", part="gamma_minus")
+    assert gamma.value == pytest.approx(0.9)
 
 
 def test_more_than_ten_columns_stay_in_order(tmp_path):

@@ -11,7 +11,7 @@ import numpy as np
 from openset.counts import dot
 from openset.errors import OpenSetError, check_share, did_you_mean
 from openset.intervals import Request, bootstrap_values, delong_of, evaluator, percentile_intervals
-from openset.metrics import METRICS, describe, titled
+from openset.metrics import METRICS, Metric, describe, titled
 from openset.scores import Scores
 
 
@@ -61,11 +61,11 @@ class Evaluation:
     meta: Mapping[str, Any]
 
     def find(self, name: str, *, against: str = "all", **params: Any) -> Result:
-        """The first figure of that name (and against, and options)."""
-        METRICS[name]
+        """The first figure of that name (and options, and against, where it depends on it)."""
+        where = against if _depends(METRICS[name]) else "all"
         for result in self.results:
             fits = all(result.params.get(key) == value for key, value in params.items())
-            if result.name == name and result.against == against and fits:
+            if result.name == name and result.against == where and fits:
                 return result
         have = [f"{r.name}@{r.against}" + (f" ({describe(r.params)})" if r.params else "") for r in self.results]
         wanted = f"{name}@{against}"
@@ -73,7 +73,7 @@ class Evaluation:
 
     def headline(self, against: str = "all") -> list[Result]:
         """The few figures that sum up a model."""
-        return [self.find(name, against=_where(name, against)) for name, card in METRICS.items() if card.headline]
+        return [self.find(name, against=against) for name, card in METRICS.items() if card.headline]
 
     def as_json(self) -> dict[str, Any]:
         """Everything, ready for JSON."""
@@ -93,10 +93,9 @@ class Evaluation:
         }
 
 
-def _where(name: str, against: str) -> str:
-    """Metrics that look at knowns only are reported once, under "all"."""
-    card = METRICS[name]
-    return against if card.uses_scores and (card.source == "counts" or name == "confidence") else "all"
+def _depends(card: Metric) -> bool:
+    """Whether a metric looks at open-set samples; those that look at knowns alone are reported once, under "all"."""
+    return card.uses_scores and (card.source == "counts" or card.name == "confidence")
 
 
 def evaluate(
@@ -125,13 +124,13 @@ def evaluate(
         raise OpenSetError(
             "evaluate: 'against' is empty; leave it out, or name 'all', 'negative', 'unknown' or a group."
         )
-    chosen = [against] if isinstance(against, str) else list(against or scores.against_choices())
+    chosen = [against] if isinstance(against, str) else list(dict.fromkeys(against or scores.against_choices()))
     requests = [
         Request(card, params, part)
         for part in chosen
-        for name, card in METRICS.items()
+        for card in METRICS.values()
         if card.source == "counts" or scores.probabilities is not None
-        if _where(name, part) == part or part == chosen[0]
+        if _depends(card) or part == chosen[0]
         for params in card.variants
     ]
     compute = evaluator(scores, requests)
@@ -150,7 +149,7 @@ def evaluate(
         Result(
             request.metric.name,
             request.params,
-            _where(request.metric.name, request.against),
+            request.against if _depends(request.metric) else "all",
             float(value),
             low,
             high,

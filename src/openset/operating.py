@@ -1,5 +1,6 @@
 """Choosing the threshold above which a sample is rejected: by rule, on validation scores, then frozen."""
 
+import inspect
 import math
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
@@ -22,6 +23,7 @@ class Threshold:
 
     value: float
     rule: str
+    """As the command line writes it, then what else it was chosen under where that is not the usual."""
     achieved: dict[str, float]
     """What the threshold does on the data it was chosen on: acceptance, ccr, and fpr if there were open-set samples."""
     n: int
@@ -69,6 +71,17 @@ class Threshold:
 RULES: Registry[Callable[..., Threshold]] = Registry("threshold rule")
 
 
+def _said(rule: Callable[..., Threshold], argument: str, **options: float | str) -> str:
+    """The rule in words: `min_cost=10, unknown_share=0.01`; options that have their default are not worth a word."""
+    usual = inspect.signature(rule).parameters
+    unusual = {name: value for name, value in options.items() if value != usual[name].default}
+    return ", ".join([f"{rule.__name__}={argument}", *(f"{name}={_text(value)}" for name, value in unusual.items())])
+
+
+def _text(value: float | str) -> str:
+    return value if isinstance(value, str) else f"{value:g}"
+
+
 def _freeze(counts: Counts, at: int, rule: str) -> Threshold:
     value = counts.thresholds[at]
     if at == 0:  # reject everything seen: a finite number just below the lowest score, so that JSON can hold it
@@ -94,7 +107,7 @@ def at_fpr(scores: Scores, fpr: float, *, against: str = "all") -> Threshold:
     """
     check_share("at_fpr", "fpr", fpr, zero=True)
     counts = scores.counts(against)
-    return _freeze(counts, int(np.count_nonzero(counts.fpr <= fpr)) - 1, f"at_fpr={fpr:g}")
+    return _freeze(counts, int(np.count_nonzero(counts.fpr <= fpr)) - 1, _said(at_fpr, f"{fpr:g}", against=against))
 
 
 @RULES.register("at_acceptance")
@@ -119,14 +132,16 @@ def best_f(scores: Scores, average: Average = "macro", *, against: str = "all") 
     0.3
     """
     counts = scores.counts(against)
-    return _freeze(counts, int(f_score_of(counts, average).f_score.argmax()), f"best_f={average}")
+    at = int(f_score_of(counts, average).f_score.argmax())
+    return _freeze(counts, at, _said(best_f, average, against=against))
 
 
 @RULES.register("best_youden")
 def best_youden(scores: Scores, average: Average = "macro", *, against: str = "all") -> Threshold:
     """Threshold of the largest Youden index (`average` macro or micro)."""
     counts = scores.counts(against)
-    return _freeze(counts, int(youden_of(counts, average).argmax()), f"best_youden={average}")
+    at = int(youden_of(counts, average).argmax())
+    return _freeze(counts, at, _said(best_youden, average, against=against))
 
 
 @RULES.register("min_cost")
@@ -158,7 +173,15 @@ def min_cost(
     counts = scores.counts(against)
     on_knowns = (1 - counts.acceptance) * false_reject + (counts.acceptance - counts.ccr) * misclassified
     total = unknown_share * counts.fpr * false_accept + (1 - unknown_share) * on_knowns
-    return _freeze(counts, int(total.argmin()), f"min_cost={false_accept:g}")
+    said = _said(
+        min_cost,
+        f"{false_accept:g}",
+        false_reject=false_reject,
+        misclassified=misclassified,
+        unknown_share=unknown_share,
+        against=against,
+    )
+    return _freeze(counts, int(total.argmin()), said)
 
 
 @RULES.register("conformal")
@@ -193,8 +216,19 @@ def _from_knowns(scores: Scores, value: float, rule: str) -> Threshold:
     return Threshold(value, rule, kept, len(scores))
 
 
-def choose(scores: Scores, rule: str, *, against: str = "all") -> Threshold:
+def takes(rule: str, option: str) -> bool:
+    """Whether a rule, as the command line writes it, looks at an option such as `unknown_share`.
+
+    >>> takes("min_cost=10", "unknown_share"), takes("at_fpr=0.1", "unknown_share")
+    (True, False)
+    """
+    return option in inspect.signature(RULES[rule.partition("=")[0].strip()]).parameters
+
+
+def choose(scores: Scores, rule: str, *, against: str = "all", unknown_share: float | None = None) -> Threshold:
     """Threshold by a rule as the command line writes it: `at_fpr=0.1`, `at_acceptance=0.95`, `best_f=macro`, ...
+
+    `against` and `unknown_share`, the share of open-set samples expected in deployment, reach the rules that take them.
 
     >>> choose(Scores([0, 0, -2, -2], [0, 0, 0, 0], [0.1, 0.3, 0.2, 0.9]), "at_fpr=95")
     Traceback (most recent call last):
@@ -202,7 +236,8 @@ def choose(scores: Scores, rule: str, *, against: str = "all") -> Threshold:
     """
     name, _, argument = (piece.strip() for piece in rule.partition("="))
     function = RULES[name]
-    options: dict[str, Any] = {} if name in ("at_acceptance", "conformal") else {"against": against}
+    given = {"against": against, **({} if unknown_share is None else {"unknown_share": unknown_share})}
+    options: dict[str, Any] = {option: value for option, value in given.items() if takes(name, option)}
     if not argument:
         if name not in ("best_f", "best_youden"):
             raise OpenSetError(f"The rule '{name}' needs a value, for example {_EXAMPLES[name]}.")

@@ -51,13 +51,17 @@ class _Content:
 def read_scores(
     path: str | Path, *, score: str | None = None, background: bool = False, fit: str | Path | None = None
 ) -> Scores:
-    """Scores from a file of scores, or of logits, which `score` (default max_logit) turns into scores."""
+    """Scores from a file of scores, or of logits, which `score` (default max_logit) turns into scores.
+
+    `background`: the model has a background class. It is the last column of logits; probabilities are those of the
+    known classes alone.
+    """
     file = existing(path)
     trained = None if fit is None else read_outputs(fit, background=background)
     try:
         content = _read(file)
         if score is None and content.unknown_score is not None:
-            return _as_scores(content)
+            return _as_scores(content, background=background)
         if content.labels is None:
             raise OpenSetError("there is no column 'label' (in NPZ files: 'labels' or 'gt').")
         if content.logits is None:
@@ -107,7 +111,7 @@ def _what_is_missing(content: _Content, score: str | None) -> str:
     )
 
 
-def _as_scores(content: _Content) -> Scores:
+def _as_scores(content: _Content, *, background: bool) -> Scores:
     if content.labels is None or content.predictions is None:
         raise OpenSetError(f"there is no column '{'label' if content.labels is None else 'prediction'}'.")
     assert content.unknown_score is not None
@@ -120,7 +124,8 @@ def _as_scores(content: _Content) -> Scores:
         ids=content.ids,
         groups=content.groups,
         open_classes=content.open_classes,
-        meta=content.meta,
+        # Not every file can say it, a CSV for one, and gamma depends on it.
+        meta={**(content.meta or {}), "background": True} if background else content.meta,
     )
 
 

@@ -46,11 +46,29 @@ def test_a_threshold_is_chosen_frozen_and_applied(openset, scores_file, tmp_path
     scores = Scores.read(test)
     accepted = (scores.unknown_score <= frozen["value"])[scores.labels < 0].mean()
     assert load(tmp_path / "r.json")["applied"]["fpr"] == pytest.approx(accepted)
+    assert load(tmp_path / "r.json")["unknown_share"] == 0.2
     assert f"{accepted:.1%}" in found.out
     assert "If 20% of what arrives is unknown" in found.out
     again = openset("threshold", tmp_path / "t.json", "--apply", test)
     assert again.code == 0
     assert f"{accepted:.1%}" in again.out
+
+
+def test_the_share_of_unknowns_is_used_or_refused(openset, refused, scores_file, tmp_path, load):
+    path = scores_file()
+    values = []
+    for share in (0.01, 0.5):
+        found = openset(
+            "threshold", path, "--rule", "min_cost=10", "--unknown-share", share, "--out", tmp_path / "t.json"
+        )
+        assert found.code == 0
+        values.append(load(tmp_path / "t.json")["value"])
+        assert load(tmp_path / "t.json")["rule"] in found.out
+    assert values[0] > values[1]
+    words = ("--unknown-share", 0.01, "--out", tmp_path / "none.json")
+    for unused in ((path, "--rule", "at_fpr=0.1"), (tmp_path / "t.json",)):
+        assert "--unknown-share is for --rule min_cost" in refused("threshold", *unused, *words)
+    assert not (tmp_path / "none.json").exists()
 
 
 def test_wrong_rules_are_explained(refused, scores_file, tmp_path):
@@ -75,6 +93,13 @@ def test_audit_tells_and_writes_its_findings(openset, scores_file, tmp_path, loa
     assert {finding["construction"] for finding in content["findings"]} == {"Prop. 1", "Prop. 2", "Prop. 3"}
     assert content["curve"][0]["unknown_recall"] == 0.0
     assert content["curve"][0]["ccr"] >= content["curve"][-1]["ccr"]
+
+
+def test_audit_does_not_overwrite_the_scores(refused, scores_file):
+    path = scores_file()
+    before = path.read_bytes()
+    assert "it is read by this command" in refused("audit", path, "--json", path)
+    assert path.read_bytes() == before
 
 
 def test_metrics_lists_every_metric(openset, tmp_path, load):

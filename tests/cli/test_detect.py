@@ -320,6 +320,43 @@ def test_gallery(files, capsys):
     assert (files / "g" / "gallery.png").exists()
 
 
+def refuses_to_overwrite(capsys, place, *words):
+    before = place.read_bytes()
+    code, out, err = run(capsys, "detect", *words)
+    assert (code, out) == (2, "")
+    assert f"Cannot write {place}: it is read by this command" in err
+    assert place.read_bytes() == before
+
+
+def test_threshold_does_not_overwrite_what_it_reads(files, capsys):
+    words = ["threshold", *inputs(files, both=False)]
+    for name in ("known", "wild", "known_dt", "wild_dt"):
+        for option in ("--out", "--json"):
+            place = files / f"{name}.json"
+            refuses_to_overwrite(capsys, place, *words, "--rule", "recall=0.5", option, place)
+    assert run(capsys, "detect", *words, "--rule", "recall=0.5", "--out", files / "t.json")[0] == 0
+    refuses_to_overwrite(capsys, files / "t.json", *words, "--apply", files / "t.json", "--json", files / "t.json")
+
+
+def test_predict_does_not_overwrite_what_it_reads(files, capsys):
+    (files / "w.safetensors").write_text("weights")
+    (files / "d.npz").write_text("detector")
+    words = ["predict", "--known-gt", files / "known.json", "--gt", files / "wild.json", "--images", files]
+    torchvision = ["--model", "torchvision:fasterrcnn_resnet50_fpn", "--weights", files / "w.safetensors"]
+    for name in ("known.json", "wild.json", "w.safetensors"):
+        refuses_to_overwrite(capsys, files / name, *words, *torchvision, "--out", files / name)
+    refuses_to_overwrite(
+        capsys, files / "d.npz", *words, "--model", f"yolo:{files / 'd.npz'}", "--out", files / "d.npz"
+    )
+
+
+def test_split_does_not_overwrite_what_it_reads(files, capsys):
+    words = ["split", files / "known.json", "--hide", "b", "--out", files]
+    refuses_to_overwrite(capsys, files / "known.json", *words)
+    words = ["split", files / "wild.json", "--hide", "b", "--out", files, "--dt", files / "known_dt.json"]
+    refuses_to_overwrite(capsys, files / "wild.json", *words)
+
+
 @pytest.mark.parametrize("command", ["evaluate", "compare", "threshold", "split", "gallery", "predict", "demo"])
 def test_every_command_explains_itself_with_an_example(capsys, command):
     code, out, _ = run(capsys, "detect", command, "--help")

@@ -51,6 +51,54 @@ def test_several_files_get_a_row_each_and_splits_a_mean(openset, scores_file, tm
     assert r"$\pm$" in latex
 
 
+def grouped(openset, load, tmp_path, files):
+    """Names of the groups that evaluate makes by itself, and how many files each has."""
+    assert openset("evaluate", *files, "--json", tmp_path / "r.json", "--no-intervals").code == 0
+    return {group["name"]: len(group["files"]) for group in load(tmp_path / "r.json").get("groups", [])}
+
+
+def test_splits_of_different_protocols_are_not_mixed(openset, scores_file, tmp_path, load):
+    files = [
+        scores_file(f"{protocol}/{method}/split{i}.parquet")
+        for protocol in ("cifar10", "svhn")
+        for method in ("openauc", "softmax")
+        for i in range(2)
+    ]
+    assert grouped(openset, load, tmp_path, files[:2]) == {"openauc": 2}
+    assert grouped(openset, load, tmp_path, files[:4]) == {"openauc": 2, "softmax": 2}
+    assert grouped(openset, load, tmp_path, [*files[:2], *files[4:6]]) == {"cifar10/openauc": 2, "svhn/openauc": 2}
+    assert len(grouped(openset, load, tmp_path, files)) == 4
+    prefixed = [scores_file(f"{folder}/ours-split{i}.csv") for folder in "ab" for i in range(2)]
+    assert grouped(openset, load, tmp_path, prefixed[:2]) == {"ours": 2}
+    assert grouped(openset, load, tmp_path, prefixed) == {"a/ours": 2, "b/ours": 2}
+
+
+def test_run_folders_are_splits(openset, scores_file, tmp_path, load):
+    runs = [
+        scores_file(f"digits/{method}/split{split}-seed{seed}/scores_test.parquet")
+        for method in ("openauc-weight=0.05", "openauc-weight=0.1")
+        for split in range(2)
+        for seed in range(2)
+    ]
+    assert grouped(openset, load, tmp_path, runs) == {"openauc-weight=0.05": 4, "openauc-weight=0.1": 4}
+    marked = [scores_file(f"study/openauc/split{i}-seed0-{i}a2b3c4d/scores_test.parquet") for i in range(2)]
+    assert grouped(openset, load, tmp_path, marked) == {"openauc": 2}
+    plain = [scores_file(f"plain/softmax/split{i}/scores_{part}.parquet") for part in ("val", "test") for i in range(2)]
+    assert grouped(openset, load, tmp_path, plain) == {"softmax/scores_val": 2, "softmax/scores_test": 2}
+
+
+def test_a_prefix_is_not_a_folder(openset, scores_file, tmp_path, load):
+    files = [scores_file(f"ours-split{i}.parquet") for i in (0, 1)]
+    files += [scores_file(f"ours/split{i}.parquet") for i in (2, 3)]
+    assert sorted(grouped(openset, load, tmp_path, files).values()) == [2, 2]
+
+
+def test_runs_of_one_split_under_different_settings_have_no_mean(openset, scores_file, tmp_path, load):
+    names = ("split0-seed0-1a2b3c4d", "split0-seed0-5e6f7a8b", "split1-seed0-9c0d1e2f")
+    files = [scores_file(f"openauc/{name}/scores_test.parquet") for name in names]
+    assert grouped(openset, load, tmp_path, files) == {}
+
+
 def test_groups_by_a_pattern(openset, scores_file, tmp_path, load):
     for name in ("a1", "a2", "b1", "b2"):
         scores_file(f"{name}.parquet")
@@ -88,6 +136,16 @@ def test_a_release_gate(openset, scores_file, bar, code):
     found = openset("evaluate", scores_file(), "--require", bar, *QUICK)
     assert found.code == code
     assert ("Bar missed: scores:" in found.err) == bool(code)
+
+
+@pytest.mark.parametrize("bar", ["closed_set_accuracy", "brier_score", "expected_calibration_error"])
+@pytest.mark.parametrize("where", ["", "@unknown"])
+def test_a_bar_on_what_looks_at_knowns_alone(openset, tmp_path, make_scores, bar, where):
+    make_scores(n=200, probabilities=True).write(tmp_path / "s.parquet")
+    words = ("evaluate", tmp_path / "s.parquet", "--against", "unknown", "--no-intervals")
+    for level, code in ((0, 0), (1.1, 1)):
+        assert openset(*words, "--require", f"{bar}{where}>={level}").code == code
+    assert openset("evaluate", tmp_path / "s.parquet", "--no-intervals", "--require", f"{bar}{where}>=0").code == 0
 
 
 def test_bars_that_make_no_sense_are_refused_before_any_work(refused, scores_file):
@@ -140,3 +198,15 @@ def test_names_with_markup_are_shown_as_they_are(openset, tmp_path):
     files = sorted(tmp_path.iterdir())
     assert "[red]a" in openset("evaluate", *files, *QUICK).out
     assert "[red]a" in openset("evaluate", files[0], *QUICK).out
+
+
+def test_figures_where_only_one_file_has_negatives(openset, scores_file, tmp_path):
+    pytest.importorskip("matplotlib")
+    full = Scores.read(scores_file())
+    kept = full.labels != -1
+    Scores(full.labels[kept], full.predictions[kept], full.unknown_score[kept]).write(tmp_path / "few.csv")
+    found = openset(
+        "evaluate", tmp_path / "scores.parquet", tmp_path / "few.csv", "--figures", tmp_path / "f", "--no-intervals"
+    )
+    assert (found.code, found.err) == (0, "")
+    assert (tmp_path / "f" / "oscr-log.png").exists()

@@ -56,6 +56,19 @@ def test_three_folders_of_photos_in_one_command(capsys, photos, tmp_path):
     assert (tmp_path / "sheet.png").stat().st_size > 1000
 
 
+def test_a_definition_is_not_overwritten(capsys, tmp_path):
+    file = tmp_path / "one.yaml"
+    file.write_text("name: one\ndata: digits\nknown: ['1', '2']\nunknown: ['3']\n")
+    before = file.read_text()
+    for words in (("show",), ("show", "--figure", file), ("export", "--out", tmp_path / "lists")):
+        said = refused(capsys, words[0], file, *words[1:], *(() if "--figure" in words else ("--json", file)))
+        assert "it is read by this command" in said
+        assert file.read_text() == before
+    run(capsys, "export", file, "--out", tmp_path / "lists")
+    said = refused(capsys, "export", file, "--lists", tmp_path / "lists", "--out", tmp_path / "lists")
+    assert "it is read by this command" in said
+
+
 def test_show_without_data_downloads_nothing(capsys):
     code, text, _ = run(capsys, "show", "imagenet-p2")
     assert code == 0

@@ -217,3 +217,42 @@ def test_all_figures_of_several_models(make_scores, tmp_path):
         "score-histograms",
         "unknown-recall-best",
     ]
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_figures_where_only_one_of_the_models_has_negatives(make_scores, tmp_path, monkeypatch, order):
+    full = make_scores(n=300)
+    kept = full.labels != -1
+    without = Scores(full.labels[kept], full.predictions[kept], full.unknown_score[kept])
+    models = [full, without][::order]
+    names = ["full", "without"][::order]
+    oscr, drawn_curves = plots.oscr, []
+    monkeypatch.setattr("openset.plots.curves.oscr", lambda shown, **rest: drawn_curves.append(shown) or oscr(shown))
+    evaluations = [evaluate(scores, intervals=False) for scores in models]
+    assert plots.write_figures(tmp_path, names, models, evaluations, formats=["svg"])
+    assert {part: list(lines) for part, lines in drawn_curves[0].items()} == {"negative": ["full"], "unknown": names}
+
+
+def test_a_model_looks_the_same_in_every_panel_and_the_legend_has_all(make_scores, tmp_path):
+    curve = oscr_of(make_scores().counts())
+    figure = drawn(plots.oscr({"negative": {"b": curve}, "unknown": {"a": curve, "b": curve}}), tmp_path)
+    left, right = figure.axes
+    assert line(left, "b").get_color() == line(right, "b").get_color() != line(right, "a").get_color()
+    (legend,) = [axis.get_legend() for axis in figure.axes if axis.get_legend()]
+    assert [words.get_text() for words in legend.get_texts()] == ["a", "b"]
+
+
+def test_histograms_name_every_kind_that_a_panel_shows(make_scores, tmp_path):
+    full = make_scores()
+    kept = full.labels != -1
+    without = Scores(full.labels[kept], full.predictions[kept], full.unknown_score[kept])
+    figure = drawn(plots.score_histograms({"w": score_histogram(without), "f": score_histogram(full)}), tmp_path)
+    assert {words.get_text() for words in figure.legends[0].get_texts()} == {"known", "negative", "unknown"}
+
+
+def test_figures_against_the_only_group_there_is(make_scores, tmp_path):
+    full = make_scores(n=300)
+    groups = np.where(full.labels < 0, "far", "")
+    scores = Scores(full.labels, full.predictions, full.unknown_score, groups=groups)
+    found = evaluate(scores, against=["far"], intervals=False)
+    assert plots.write_figures(tmp_path, ["m"], [scores], [found], against=["far"], formats=["svg"])

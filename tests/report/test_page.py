@@ -105,6 +105,17 @@ def test_models_with_different_groups_and_classes_share_a_page(make_scores):
     assert len(data["class_sets"][data["models"][1]["classes"]]) == 7
 
 
+@pytest.mark.parametrize("order", [1, -1])
+def test_the_verdict_speaks_of_the_kinds_that_the_best_model_met(make_scores, order):
+    full = make_scores()
+    kept = full.labels != -1
+    better = full.unknown_score[kept] + 3 * (full.labels[kept] < 0)
+    without = Scores(full.labels[kept], full.predictions[kept], better)
+    page = page_of(*[full, without][::order], names=["full", "without"][::order])
+    assert "without is the best of 2 models" in page
+    assert "Negatives, seen in training" not in page
+
+
 def test_a_folder_or_an_unwritable_place_is_one_sentence(tmp_path):
     with pytest.raises(OpenSetError, match="it is a folder"):
         write_page(tmp_path, "page")

@@ -133,6 +133,22 @@ def test_predict_names_what_is_wrong(trained, images, tmp_path, capsys):
     assert "has no images" in capsys.readouterr().err
 
 
+def test_predict_does_not_overwrite_what_it_reads(trained, images, tmp_path, capsys):
+    picture = tmp_path / "mine.png"
+    picture.write_bytes((images / "known" / "red" / "0.png").read_bytes())
+    frozen = tmp_path / "t.json"
+    frozen.write_bytes((trained / "threshold.json").read_bytes())
+    for place in (picture, frozen, trained / "summary.json", trained / "threshold.json", trained / "config.yaml"):
+        before = place.read_bytes()
+        for option in ("--json", "--csv"):
+            assert openset("predict", trained, tmp_path, "--threshold", frozen, option, place) == 2
+            assert "it is read by this command" in capsys.readouterr().err
+        assert place.read_bytes() == before
+    for _ in range(2):  # a place in the run folder that is only written to may be written to again
+        assert openset("predict", trained, picture, "--csv", trained / "mine.csv") == 0
+    (trained / "mine.csv").unlink()
+
+
 def test_another_threshold_changes_who_is_unknown(trained, images, tmp_path):
     (tmp_path / "t.json").write_text('{"value": -1e9, "rule": "none", "achieved": {}, "n": 1}')
     assert (

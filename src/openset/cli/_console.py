@@ -18,7 +18,7 @@ ScoreOption = Annotated[
     typer.Option("--score", help="For files of logits: max_logit (default), msp, energy, entropy, margin, ..."),
 ]
 BackgroundOption = Annotated[
-    bool, typer.Option("--background", help="For files of logits: the last column is a background class.")
+    bool, typer.Option("--background", help="The model has a background class: the last column of files of logits.")
 ]
 FitOption = Annotated[
     Path | None,

@@ -16,6 +16,7 @@ from openset.cli._console import (
     read,
     table,
 )
+from openset.cli._outputs import check_outputs
 
 if TYPE_CHECKING:
     from openset.audit import Audit
@@ -45,6 +46,7 @@ def command(
     from openset.files import write_json
     from openset.tables import number
 
+    check_outputs(json, inputs=[scores, fit])
     found = audit(read(scores, score, background, fit), against=against, threshold=threshold)
     if json is not None:
         write_json(json, _as_json(found, against))

@@ -28,6 +28,7 @@ from openset.cli._outputs import (
     write_report,
     write_tables,
 )
+from openset.cli._splits import name_files
 
 if TYPE_CHECKING:
     from openset.evaluation import Result
@@ -155,7 +156,6 @@ def _tables(
     results: Sequence[tuple["Result", "Comparison"]],
 ) -> None:
     """The comparison as printed, and every figure of it in full."""
-    from openset.cli.evaluate import name_files
     from openset.tables import PaperTable, csv_text, params_text
 
     lines = csv_text(
@@ -188,7 +188,6 @@ def _report(
     seed: int,
 ) -> None:
     """The page of both models, with the tests just made."""
-    from openset.cli.evaluate import name_files
     from openset.evaluation import evaluate
     from openset.report import Paired
 

@@ -341,6 +341,7 @@ def threshold(
         raise OpenSetError("Give --rule to choose thresholds, or --apply FILE to apply frozen ones.")
     if by_ratio and (rule is None or not rule.startswith("f_beta=")):
         raise OpenSetError("--by-ratio needs --rule f_beta=B.")
+    check_outputs(out, json, inputs=[known_gt, known_dt, wild_gt, wild_dt, dt, apply])
     data = _load(
         known_gt,
         known_dt,
@@ -402,6 +403,9 @@ def split(
     from openset.detection.coco import read_ground_truth
     from openset.detection.split import find_classes, read_names, split_classes, write_split
 
+    written = [out / f"{name}.json" for name in ("known", "wild", *(("known_dt", "wild_dt") if dt else ()))]
+    names_files = [Path(text) for text in (known, hide) if text]
+    check_outputs(*written, inputs=[gt, dt, *names_files])
     truth = read_ground_truth(gt)
     if (known is None) == (hide is None):
         raise OpenSetError(f"Give --known or --hide; the classes are: {', '.join(truth.class_names)}.")
@@ -492,6 +496,8 @@ def predict(
     from openset.detection.predict import make_detector
     from openset.detection.predict import predict as run
 
+    model_files = [Path(text) for text in (weights, model.partition(":")[2]) if text]
+    check_outputs(out, inputs=[known_gt, gt, *model_files])
     known = read_ground_truth(known_gt)
     with _progress() as report:
         report("loading", 0.0)

@@ -28,6 +28,7 @@ from openset.cli._outputs import (
     write_report,
     write_tables,
 )
+from openset.cli._splits import group_files, name_files
 from openset.errors import OpenSetError
 
 if TYPE_CHECKING:
@@ -89,7 +90,7 @@ def command(
                 )
             except OpenSetError as error:
                 raise OpenSetError(f"{file}: {error}") from error
-    groups = group_files(files, names, group_by)
+    groups = group_files(files, group_by)
     missed = [sentence for bar in bars for sentence in bar.missed(names, evaluations)]
     write_files(json, latex, markdown, csv, files, names, evaluations, groups)
     if report is not None:
@@ -174,43 +175,6 @@ def _value(text: str) -> Any:
 
 
 # ---- several files -------------------------------------------------------------------------------------------------
-
-
-def name_files(files: Sequence[Path]) -> list[str]:
-    """Short names that still differ: the file's name, with folders in front only where needed.
-
-    What all names end with tells nothing and is left out: runs are called by their folders.
-
-    >>> name_files([Path("runs/softmax/split0/scores_test.parquet"), Path("runs/openauc/split0/scores_test.parquet")])
-    ['softmax', 'openauc']
-    """
-    for depth in range(1, 1 + max(len(file.parts) for file in files)):
-        parts = [file.with_suffix("").parts[-depth:] for file in files]
-        if len(set(parts)) == len(parts):
-            while len(parts) > 1 and len({one[-1] for one in parts}) == 1 and min(map(len, parts)) > 1:
-                parts = [one[:-1] for one in parts]
-            return ["/".join(one) for one in parts]
-    return [str(file) for file in files]
-
-
-def group_files(files: Sequence[Path], names: Sequence[str], pattern: str | None) -> dict[str, list[int]]:
-    """Which files are splits of one model: `method/split0.parquet ...`, or the same match of --group-by."""
-    keys: list[str | None] = []
-    for file in files:
-        if pattern is None:
-            split = re.fullmatch(r"(?:(.*)[-_.])?split[-_]?\d+", file.stem)
-            keys.append(None if not split else split.group(1) or file.parent.name or ".")
-            continue
-        try:
-            found = re.search(pattern, str(file))
-        except re.error as error:
-            raise OpenSetError(f"--group-by '{pattern}' is not a regular expression: {error}.") from error
-        keys.append(found.group(1 if found.groups() else 0) if found else None)
-    groups: dict[str, list[int]] = {}
-    for place, key in enumerate(keys):
-        if key is not None:
-            groups.setdefault(key, []).append(place)
-    return {key: places for key, places in groups.items() if len(places) > 1}
 
 
 def shared(evaluations: Sequence["Evaluation"], places: Sequence[int]) -> list["Result"]:

@@ -7,8 +7,10 @@ from typing import Annotated
 import typer
 
 from openset.cli._console import console, progress, table
+from openset.cli._outputs import check_outputs
 
 _SHOWN = 40
+_OF_A_RUN = ("config.yaml", "summary.json", "threshold.json")
 
 
 def command(
@@ -33,6 +35,7 @@ def command(
     from openset.train.predict import TrainedRun, find_images, read_images
 
     files = find_images(images)
+    check_outputs(json, csv, inputs=[*files, threshold, *(run / name for name in _OF_A_RUN)])
     trained = TrainedRun.read(run, threshold)
     found = []
     bad = 0

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from openset.cli._console import JsonOption, console, table
+from openset.cli._outputs import check_outputs
 
 app = typer.Typer(
     help="Known, negative and unknown classes: list, show and export the shipped protocols or your own.",
@@ -64,6 +65,7 @@ def show(
     """
     from openset.protocols import PROTOCOLS, find, overview
 
+    check_outputs(figure, json, inputs=_read_by(name, lists))
     content: dict[str, Any]
     shipped = name in PROTOCOLS
     missing = overview.missing_data(PROTOCOLS[name], data_root) if shipped and lists is None else []
@@ -102,6 +104,7 @@ def export(
     """
     from openset.protocols.export import export as write_lists
 
+    check_outputs(json, *(out / f"{part}.csv" for part in ("train", "val", "test")), inputs=_read_by(name, lists))
     protocol = _load(name, split, data_root, lists, skip_corrupt)
     content = write_lists(protocol, out, images=images)
     _write_json(json, content)
@@ -114,6 +117,12 @@ def export(
         typer.echo(f"Samples are named data set/part/row; add --images for files. Fingerprint {protocol.fingerprint}.")
     for note in protocol.notes:
         typer.echo(f"Note: {note}")
+
+
+def _read_by(name: str, lists: Path | None) -> list[Path]:
+    """The files that say what is in a protocol: its definition, or its lists."""
+    folders = [folder for folder in (Path(name), lists) if folder is not None and folder.is_dir()]
+    return [Path(name), *(file for folder in folders for file in folder.glob("*.csv"))]
 
 
 def _has_definition(name: str) -> bool:

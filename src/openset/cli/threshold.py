@@ -46,7 +46,10 @@ def command(
     ] = None,
     unknown_share: Annotated[
         float | None,
-        typer.Option("--unknown-share", help="Share of unknowns expected in deployment; adds precision."),
+        typer.Option(
+            "--unknown-share",
+            help="Share of unknowns expected in deployment: for min_cost, and precision with --apply.",
+        ),
     ] = None,
     against: AgainstOption = "all",
     score: ScoreOption = None,
@@ -66,11 +69,16 @@ def command(
     from rich.markup import escape
 
     from openset.files import write_json
-    from openset.operating import Threshold, choose
+    from openset.operating import Threshold, choose, takes
 
     check_outputs(out, json, inputs=[validation, apply, fit])
     if unknown_share is not None:
         check_share("--unknown-share", "unknown_share", unknown_share, zero=True)
+        if apply is None and (rule is None or not takes(rule, "unknown_share")):
+            raise OpenSetError(
+                "--unknown-share is for --rule min_cost, and for the precision on the scores of --apply: give one of "
+                "these, or leave it out."
+            )
     if validation.suffix.lower() == ".json":
         if rule is not None:
             raise OpenSetError(f"{validation} is a frozen threshold; a --rule needs validation scores instead.")
@@ -79,14 +87,14 @@ def command(
         if rule is None:
             raise OpenSetError("Say how to choose the threshold, for example --rule at_acceptance=0.95.")
         chosen_on = read(validation, score, background, fit)
-        frozen = choose(chosen_on, rule, against=against)
+        frozen = choose(chosen_on, rule, against=against, unknown_share=unknown_share)
     applied_to = None if apply is None else read(apply, score, background, fit)
     applied = None if applied_to is None else frozen.apply(applied_to)
     precision = None if applied_to is None or unknown_share is None else _precision(applied_to, frozen, unknown_share)
     if out is not None:
         frozen.write(out)
     if json is not None:
-        content = {**asdict(frozen), "applied": applied, "known_precision": precision}
+        content = {**asdict(frozen), "unknown_share": unknown_share, "applied": applied, "known_precision": precision}
         write_json(json, {key: value for key, value in content.items() if value is not None})
     screen = console()
     screen.print(

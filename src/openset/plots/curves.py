@@ -31,18 +31,22 @@ def oscr(
         columns: width; two where there are several panels.
     """
     _need(curves)
+    # A model has one look in all panels, also where some panels lack it: the place it has in the fullest one.
+    fullest = sorted(curves.values(), key=len, reverse=True)
+    places = {name: place for place, name in enumerate(dict.fromkeys(name for models in fullest for name in models))}
+    lines = {}
     with look():
         figure, axes = panels(len(curves), columns=columns or min(2, len(curves)), share_y=True)
         for axis, (part, models) in zip(axes, curves.items(), strict=True):
             _need(models)
             lowest = min(10 ** np.floor(np.log10(min(_smallest_step(curve.fpr) for curve in models.values()))), 0.1)
-            for place, (name, curve) in enumerate(models.items()):
+            for name, curve in models.items():
                 fpr = np.maximum(curve.fpr, lowest) if log else curve.fpr
-                axis.plot(fpr, curve.ccr, label=plain(name), **line_style(place))
+                lines[name] = axis.plot(fpr, curve.ccr, label=plain(name), **line_style(places[name]))[0]
                 band = (bands or {}).get(part, {}).get(name)
                 if band is not None:
                     across = np.maximum(band.fpr, lowest) if log else band.fpr
-                    colour = line_style(place)["color"]
+                    colour = line_style(places[name])["color"]
                     axis.fill_between(across, band.low, band.high, color=colour, alpha=0.15, linewidth=0, step="post")
             if log:
                 axis.set_xscale("log")
@@ -53,7 +57,7 @@ def oscr(
             percent_axes(axis, x=not log)
             axis.set_xlabel(f"{_called(part)} accepted (FPR)")
         axes[0].set_ylabel("knowns accepted and right (CCR)")
-        legend(axes[0], loc="lower right")
+        legend(axes[0], [lines[name] for name in places], loc="lower right")
     return figure
 
 

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from matplotlib.figure import Figure
 
+from openset.checks import open_mask
 from openset.curves import oscr_of, roc_of, unknown_recall_of
 from openset.evaluation import Evaluation
 from openset.metrics import open_set_confusion_matrix
@@ -49,7 +50,7 @@ def _figures(
 ) -> Iterator[tuple[str, Callable[[], Figure]]]:
     named = dict(zip(names, models, strict=True))
     chosen = models[best]
-    parts = list(against or models[0].against_choices())
+    parts = list(against or dict.fromkeys(part for scores in models for part in scores.against_choices()))
     named_parts = [part for part in parts if part in ("negative", "unknown")]
     apart = named_parts if len(named_parts) == 2 else parts[:1]
     lines = {
@@ -62,7 +63,7 @@ def _figures(
         if len(models) <= 4
         else {}
     )
-    shown = {part: lines[part] for part in apart}
+    shown = {part: lines[part] for part in apart if lines[part]}
     yield "oscr-log", lambda: curves.oscr(shown, bands=bands, log=True)
     yield "oscr-linear", lambda: curves.oscr(shown, bands=bands, log=False)
     main = parts[0]
@@ -98,4 +99,7 @@ def _figures(
 
 
 def _has(scores: Scores, part: str) -> bool:
-    return part in ("all", *scores.against_choices()) or part in ("negative", "unknown")
+    """Whether there are such open-set samples; one model may lack the negatives, or a group, that another has."""
+    if part in ("all", "negative", "unknown"):
+        return bool(open_mask(scores.labels, part).any())
+    return scores.groups is not None and part in scores.groups[scores.labels < 0]

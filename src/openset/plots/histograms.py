@@ -32,6 +32,11 @@ def score_histograms(histograms: Mapping[str, Histogram], *, columns: int | None
             axis.set_ylim(bottom=0)
             percent_axes(axis, x=False)
         axes[0].set_ylabel("share of the kind")
-        handles, labels = axes[0].get_legend_handles_labels()
-        figure.legend(handles, labels, loc="outside upper center", ncols=3, handlelength=2.2)
+        # One panel may show a kind that another lacks.
+        shown = {
+            label: handle for axis in axes for handle, label in zip(*axis.get_legend_handles_labels(), strict=True)
+        }
+        kinds = [kind for kind in KINDS if kind in shown]
+        handles = [shown[kind] for kind in kinds]
+        figure.legend(handles, kinds, loc="outside upper center", ncols=3, handlelength=2.2)
     return figure

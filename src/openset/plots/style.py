@@ -8,6 +8,7 @@ from typing import Any
 import matplotlib as mpl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 from matplotlib.ticker import PercentFormatter
 
 from openset.errors import OpenSetError
@@ -92,9 +93,11 @@ def line_style(place: int) -> dict[str, Any]:
     return {"color": COLOURS[place], "linestyle": DASHES[place % len(DASHES)], "zorder": 3}
 
 
-def legend(axis: Axes, **options: Any) -> None:
-    """A legend of at most as many entries as there are colours."""
+def legend(axis: Axes, lines: Sequence[Line2D] | None = None, **options: Any) -> None:
+    """A legend of at most as many entries as there are colours, of these lines or of all that the axis has."""
     handles, labels = axis.get_legend_handles_labels()
+    if lines is not None:
+        handles, labels = list(lines), [str(line.get_label()) for line in lines]
     if len(handles) > len(COLOURS):
         hidden = len(handles) - len(COLOURS)
         handles, labels = handles[: len(COLOURS) + 1], [*labels[: len(COLOURS)], f"{hidden} more"]

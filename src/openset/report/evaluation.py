@@ -69,7 +69,7 @@ def evaluation_page(
     data["charts"] = {name: chart for part in extra for name, chart in part.charts.items()}
     shown = title or (names[0] if len(names) == 1 else f"{len(names)} models compared")
     sections = [
-        _verdict(names, evaluations, best, tests, parts[0]),
+        _verdict(names, evaluations, best, tests, parts[best]),
         _models(names, evaluations, parts, spreads or {}),
         _operating(data, names, best),
         _paired(tests, evaluations[0].level),
