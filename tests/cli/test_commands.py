@@ -4,6 +4,7 @@ import subprocess
 import sys
 
 import pytest
+import typer
 
 from openset import Scores
 from openset.cli import app
@@ -134,6 +135,22 @@ def test_every_command_has_help_with_an_example(openset, name):
     assert found.code == 0
     assert "Example:" in found.out
     assert f"openset {name}" in found.out
+
+
+def every_command(group=None, before=()):
+    """Names and options of all commands, those in groups as well."""
+    group = group or typer.main.get_command(app)
+    for name, command in group.commands.items():
+        if hasattr(command, "commands"):
+            yield from every_command(command, (*before, name))
+        else:
+            yield " ".join((*before, name)), {option for one in command.params for option in one.opts}
+
+
+def test_every_command_writes_json_for_machines():
+    # The folders that these leave behind hold their results as JSON already.
+    in_a_folder = {"demo", "detect demo", "train"}
+    assert {name for name, options in every_command() if "--json" not in options} <= in_a_folder
 
 
 def test_debug_shows_the_traceback(openset, tmp_path):

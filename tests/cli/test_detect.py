@@ -292,9 +292,21 @@ def test_split_then_evaluate(files, capsys):
         files / "s",
         "--dt",
         files / "known_dt.json",
+        "--json",
+        files / "s.json",
     )
     assert (code, err) == (0, "")
     assert "Wild: 1 images, 1 objects of 1 hidden classes." in out
+    content = json.loads((files / "s.json").read_text())
+    assert content["wild"] == {"images": 1, "objects": 1, "classes": ["b"]}
+    assert content["known"]["images"] == 4
+    assert (content["n_mixed"], content["mixed_dropped"], content["n_empty"]) == (2, False, 0)
+    assert [Path(file).name for file in content["files"]] == [
+        "known.json",
+        "wild.json",
+        "known_dt.json",
+        "wild_dt.json",
+    ]
     code, out, _ = run(
         capsys, "detect", "evaluate", "--known-gt", files / "s/known.json", "--wild-gt", files / "s/wild.json",
         "--known-dt", files / "s/known_dt.json", "--wild-dt", files / "s/wild_dt.json", "--recall", 0.5,
@@ -313,11 +325,17 @@ def test_gallery(files, capsys):
         image.new("RGB", (100, 100), "white").save(files / "images" / f"{i}.png")
     words = ["detect", "gallery", "--known-gt", files / "known.json", "--wild-gt", files / "wild.json"]
     words += ["--wild-dt", files / "dt.json", "--images", files / "images", "--out", files / "g"]
+    words += ["--json", files / "g.json"]
     code, out, err = run(capsys, *words)
     assert (code, err) == (0, "")
     assert "Drew 3 false detections" in out
     assert "1 images are not in" in out
     assert (files / "g" / "gallery.png").exists()
+    content = json.loads((files / "g.json").read_text())
+    assert content["sheet"] == str(files / "g" / "gallery.png")
+    assert len(content["files"]) == 3
+    assert all(Path(file).exists() for file in content["files"])
+    assert content["n_missing"] == 1
 
 
 def refuses_to_overwrite(capsys, place, *words):

@@ -55,11 +55,14 @@ def test_pictures_are_there(done, folder):
 def test_its_detector_can_be_run_again(done, folder, capsys):
     words = ["detect", "predict", "--model", f"yolo:{folder / 'detector.npz'}", "--known-gt", folder / "known.json"]
     words += ["--gt", folder / "wild.json", "--images", folder / "images", "--out", folder / "again.json"]
+    words += ["--json", folder / "said.json"]
     with pytest.raises(SystemExit) as stop:
         main([*map(str, words), "--min-score", "0.01"])
     assert not stop.value.code
     assert "on 60 images" in capsys.readouterr().out
+    said = json.loads((folder / "said.json").read_text())
     first, again = (json.loads((folder / name).read_text()) for name in ("wild_dt.json", "again.json"))
-    assert len(first) == len(again)
+    assert len(first) == len(again) == said["n_detections"]
+    assert (said["n_images"], said["out"]) == (60, str(folder / "again.json"))
     assert [row["image_id"] for row in first] == [row["image_id"] for row in again]
     assert [row["score"] for row in first] == pytest.approx([row["score"] for row in again], abs=2e-6)

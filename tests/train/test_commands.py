@@ -198,12 +198,43 @@ def test_bench_fills_the_grid_shares_trainings_and_goes_on(tmp_path, capsys, mon
 
 def test_bench_survives_failures(tmp_path, capsys, images):
     words = ("bench", "-p", images, "-m", "entropic,maxlogit", "--splits", "0", "--out", tmp_path)
-    assert openset(*words, "--set", "data.size=16", *FAST) == 1
+    assert openset(*words, "--set", "data.size=16", "--json", tmp_path / "b.json", *FAST) == 1
     said = capsys.readouterr()
     assert "entropic/split0-seed0: failed: The method 'entropic' learns from negatives" in said.out
     assert "1 of 2 runs failed" in said.err
     assert len(json.loads((tmp_path / "bench_failed.json").read_text())) == 1
     assert (tmp_path / "bench.md").read_text().count("maxlogit") == 1
+    content = json.loads((tmp_path / "b.json").read_text())
+    assert [one["reason"].startswith("The method 'entropic' learns") for one in content["failed"]] == [True]
+    (row,) = content["groups"]
+    assert (row["protocol"], row["method"]) == (images.name, "maxlogit")
+    assert (tmp_path / f"{images.name}/maxlogit/split0-seed0").samefile(row["runs"][0])
+    found = {one["name"]: one["value"] for one in row["metrics"]}
+    assert found["open_auc"] == pl.read_csv(tmp_path / "bench.csv")["open_auc_mean"][0]
+
+
+def test_bench_as_json_has_means_and_spreads(tmp_path):
+    from openset.cli import bench as command
+
+    cells = bench.make_grid(["digits"], ["softmax", "openauc"], [0, 1], [0], tmp_path)[:3]
+
+    def entry(name, against, value):
+        return {"name": name, "params": {}, "against": against, "value": value}
+
+    def summary(cell):
+        value = 0.5 + cell.config.split / 10
+        open_figures = [entry(name, part, value) for name in ("auroc", "open_auc") for part in ("all", "unknown")]
+        return {"metrics": [entry("closed_set_accuracy", "all", 0.9), *open_figures]}
+
+    content = command.as_json([(cell, summary(cell)) for cell in cells], [])
+    assert [(row["method"], len(row["runs"])) for row in content["groups"]] == [("softmax", 2), ("openauc", 1)]
+    several, single = ({one["name"]: one for one in row["metrics"]} for row in content["groups"])
+    assert several["open_auc"]["value"] == pytest.approx(0.55)
+    assert several["open_auc"]["sd"] == pytest.approx(0.1 / 2**0.5)
+    assert several["open_auc"]["low"] < 0.55 < several["open_auc"]["high"]
+    assert (several["open_auc"]["against"], several["closed_set_accuracy"]["against"]) == ("unknown", "all")
+    assert single["auroc"] == {**entry("auroc", "unknown", 0.5), "sd": None, "low": None, "high": None, "n": 1}
+    json.dumps(content, allow_nan=False)
 
 
 def test_bench_finds_mistakes_before_training(tmp_path, capsys):

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
-from openset.cli._console import console, table
+from openset.cli._console import JsonOption, console, table
 from openset.cli._outputs import FiguresOption, ReportOption, check_outputs, say_written
 from openset.cli.train import DataRootOption, SetOption
 
 if TYPE_CHECKING:
-    from openset.train.bench import Cell, Vary
+    from openset.train.bench import Cell, Row, Vary
     from openset.views.runs import BenchRow
 
     Done = Sequence[tuple[Cell, Mapping[str, Any]]]
@@ -37,6 +37,7 @@ def command(
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder of the runs and tables.")] = Path("runs"),
     report: ReportOption = None,
     figures: FiguresOption = None,
+    json: JsonOption = None,
     data_root: DataRootOption = None,
 ) -> None:
     """Train a grid of methods, protocols, splits and seeds; tables of mean and standard deviation.
@@ -55,7 +56,8 @@ def command(
     from openset.train import bench, bench_tables
     from openset.train.interrupt import Interrupted
 
-    check_outputs(report, folder=figures)
+    read_files = [Path(text) for text in (recipe, *names(protocols)) if text]
+    check_outputs(report, json, folder=figures, inputs=read_files)
     varied = None if vary is None else bench.Vary.parse(vary)
     cells = bench.make_grid(
         names(protocols),
@@ -100,6 +102,24 @@ def command(
     ):
         write_text(out / f"bench.{suffix}", text)
     write_json(out / "bench_failed.json", [{"run": str(cell.folder), "reason": reason} for cell, reason in failed])
+    if json is not None:
+        write_json(json, as_json(done, failed))
+    _show(rows)
+    screen.print(f"Tables: {out}/bench.md, bench.tex, bench.csv", highlight=False)
+    if report is not None:
+        from openset.report import bench_page, write_page
+
+        write_page(report, bench_page(_dots(done)))
+    say_written(report, figures, [] if figures is None else _draw(done, figures, varied))
+    if failed:
+        typer.echo(f"{len(failed)} of {len(cells)} runs failed; reasons are in {out}/bench_failed.json.", err=True)
+        raise typer.Exit(1)
+
+
+def _show(rows: "Sequence[Row]") -> None:
+    """Print the table."""
+    from openset.train import bench, bench_tables
+
     made = table("protocol", "method", "runs", *bench.TITLES.values(), title="Mean ± standard deviation, percent")
     made.columns[1].justify = "left"
     for row in rows:
@@ -110,17 +130,54 @@ def command(
             for metric in bench.COLUMNS
         ]
         made.add_row(row.protocol, row.method, str(row.n), *texts)
+    screen = console()
     screen.print(made)
     screen.print("Against unknowns alone where a protocol also has negatives; bold: best of the protocol.", style="dim")
-    screen.print(f"Tables: {out}/bench.md, bench.tex, bench.csv", highlight=False)
-    if report is not None:
-        from openset.report import bench_page, write_page
 
-        write_page(report, bench_page(_dots(done)))
-    say_written(report, figures, [] if figures is None else _draw(done, figures, varied))
-    if failed:
-        typer.echo(f"{len(failed)} of {len(cells)} runs failed; reasons are in {out}/bench_failed.json.", err=True)
-        raise typer.Exit(1)
+
+def as_json(done: "Done", failed: "Sequence[tuple[Cell, str]]") -> dict[str, Any]:
+    """Mean and spread of every row of the tables, the folders of its runs, and what failed."""
+    from openset.evaluation import provenance
+
+    return {
+        "schema": 1,
+        "groups": [
+            {
+                "protocol": protocol,
+                "method": name,
+                "runs": [str(cell.folder) for cell, _ in runs],
+                "metrics": _spreads([summary for _, summary in runs]),
+            }
+            for (protocol, name), runs in _by(done, lambda cell: (cell.protocol, cell.name)).items()
+        ],
+        "failed": [{"run": str(cell.folder), "reason": reason} for cell, reason in failed],
+        "provenance": provenance(),
+    }
+
+
+def _spreads(summaries: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """The figures of the tables over runs; of one run there is no spread."""
+    from openset.intervals import over_splits
+    from openset.train.bench import COLUMNS, value_of
+
+    made = []
+    for metric in COLUMNS:
+        parts = {entry["against"] for entry in summaries[0]["metrics"] if entry["name"] == metric}
+        values = [value_of(summary, metric) for summary in summaries]
+        found = over_splits(values) if len(values) > 1 else None
+        made.append(
+            {
+                "name": metric,
+                "params": {},
+                "against": "unknown" if "unknown" in parts else "all",
+                "value": values[0] if found is None else found.value,
+                "sd": None if found is None else found.sd,
+                "low": None if found is None else found.low,
+                "high": None if found is None else found.high,
+                "n": len(values),
+            }
+        )
+    return made
 
 
 def _dots(done: "Done") -> "list[BenchRow]":

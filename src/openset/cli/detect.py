@@ -398,14 +398,16 @@ def split(
     drop_mixed: Annotated[
         bool, typer.Option("--drop-mixed", help="Leave out images with known and hidden objects.")
     ] = False,
+    json: JsonOut = None,
 ) -> None:
     """Divide an annotated data set into known images and wild images, and say what was left out."""
     from openset.detection.coco import read_ground_truth
     from openset.detection.split import find_classes, read_names, split_classes, write_split
+    from openset.files import write_json
 
     written = [out / f"{name}.json" for name in ("known", "wild", *(("known_dt", "wild_dt") if dt else ()))]
     names_files = [Path(text) for text in (known, hide) if text]
-    check_outputs(*written, inputs=[gt, dt, *names_files])
+    check_outputs(*written, json, inputs=[gt, dt, *names_files])
     truth = read_ground_truth(gt)
     if (known is None) == (hide is None):
         raise OpenSetError(f"Give --known or --hide; the classes are: {', '.join(truth.class_names)}.")
@@ -415,7 +417,15 @@ def split(
         hidden = set(find_classes(truth, read_names(str(hide))))
         names = [name for i, name in enumerate(truth.class_names) if i not in hidden]
     parts = split_classes(truth, names, drop_mixed=drop_mixed)
-    _print(*write_split(parts, truth, dt, out))
+    said = write_split(parts, truth, dt, out)
+    if json is not None:
+        kinds = {
+            kind: {"images": part.n_images, "objects": len(part.image), "classes": list(part.class_names)}
+            for kind, part in (("known", parts.known), ("wild", parts.wild))
+        }
+        counts = {name: getattr(parts, name) for name in ("n_empty", "n_mixed", "mixed_dropped", "hidden_on_known")}
+        write_json(json, {"schema": 1, **kinds, **counts, "files": [str(file) for file in written]})
+    _print(*said)
 
 
 @app.command(
@@ -429,16 +439,22 @@ def gallery(
     out: Annotated[Path, typer.Option(help="Folder for the pictures.")],
     n: Annotated[int, typer.Option("--n", "-n", help="How many to draw.")] = 16,
     thresholds: Annotated[Path | None, typer.Option(help="Draw only what these frozen thresholds accept.")] = None,
+    json: JsonOut = None,
 ) -> None:
     """Draw the worst false detections on wild images: red is what the detector claims, green what is really there."""
     from openset.detection.gallery import draw_gallery
     from openset.detection.operating import Thresholds
     from openset.detection.sets import load_wild
+    from openset.files import write_json
 
+    check_outputs(json, inputs=[known_gt, wild_gt, wild_dt, thresholds])
     known, wild, found = load_wild(known_gt, wild_gt, wild_dt)
     bars = None if thresholds is None else Thresholds.read(thresholds).for_classes(known.class_names, str(known_gt))
     with _busy("drawing"):
         drawn = draw_gallery(wild, found, known.class_names, images, out, n=n, thresholds=bars)
+    if json is not None:
+        files = [str(file) for file in drawn.files]
+        write_json(json, {"schema": 1, "sheet": str(drawn.sheet), "files": files, "n_missing": drawn.n_missing})
     if drawn.n_missing:
         _print(f"{drawn.n_missing} images are not in {images}; their detections were passed over.")
     _print(f"Drew {len(drawn.files)} false detections. Wrote {drawn.sheet}")
@@ -489,18 +505,22 @@ def predict(
     passes: Annotated[int, typer.Option(help="More than 1: dropout sampling with that many passes (paper: 30).")] = 1,
     batch: Annotated[int, typer.Option(help="Images at a time.", min=1)] = 4,
     device: Annotated[str, typer.Option(help="cpu or cuda.")] = "cpu",
+    json: Annotated[Path | None, typer.Option("--json", help="Write what was done as JSON.")] = None,
 ) -> None:
     """Run a detector over images and write COCO results, with the background score where the model has one."""
     from openset.detection.coco import read_ground_truth
     from openset.detection.detectors import Settings
     from openset.detection.predict import make_detector
     from openset.detection.predict import predict as run
+    from openset.files import write_json
 
     model_files = [Path(text) for text in (weights, model.partition(":")[2]) if text]
-    check_outputs(out, inputs=[known_gt, gt, *model_files])
+    check_outputs(out, json, inputs=[known_gt, gt, *model_files])
     known = read_ground_truth(known_gt)
     with _progress() as report:
         report("loading", 0.0)
         detector = make_detector(model, known, Settings(weights, min_score, passes, device))
         n_images, n_boxes = run(detector, known, images, out, gt=gt, batch=batch, report=report)
+    if json is not None:
+        write_json(json, {"schema": 1, "out": str(out), "n_images": n_images, "n_detections": n_boxes})
     _print(f"{n_boxes} detections on {n_images} images. Wrote {out}")
