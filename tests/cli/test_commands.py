@@ -1,5 +1,6 @@
 """The other commands, and what all of them share."""
 
+import re
 import subprocess
 import sys
 
@@ -53,6 +54,15 @@ def test_a_threshold_is_chosen_frozen_and_applied(openset, scores_file, tmp_path
     again = openset("threshold", tmp_path / "t.json", "--apply", test)
     assert again.code == 0
     assert f"{accepted:.1%}" in again.out
+
+
+def test_the_score_and_the_accuracy_where_a_threshold_was_chosen_are_told(openset, tmp_path):
+    rows = ["label,logit_0,logit_1", "0,3,1", "0,1,2", "1,0,2", "1,1,4", "unknown,1,1"]
+    (tmp_path / "val.csv").write_text("\n".join(rows))
+    said = openset("threshold", tmp_path / "val.csv", "--rule", "at_acceptance=1", "--score", "max_logit").out
+    assert "score max_logit." in said
+    assert re.search(r"accuracy on accepted knowns +75\.0%", said)
+    assert "score max_logit" in openset("evaluate", tmp_path / "val.csv", "--score", "max_logit", "--no-intervals").out
 
 
 def test_the_share_of_unknowns_is_used_or_refused(openset, refused, scores_file, tmp_path, load):
@@ -149,7 +159,7 @@ def every_command(group=None, before=()):
 
 def test_every_command_writes_json_for_machines():
     # The folders that these leave behind hold their results as JSON already.
-    in_a_folder = {"demo", "detect demo", "train"}
+    in_a_folder = {"demo", "detect demo"}
     assert {name for name, options in every_command() if "--json" not in options} <= in_a_folder
 
 

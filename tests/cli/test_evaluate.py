@@ -1,7 +1,10 @@
+import re
+
 import numpy as np
 import pytest
 
 from openset import Scores
+from openset.cli.evaluate import parse_bar
 from openset.metrics import METRICS, auroc, open_auc
 
 QUICK = ("--resamples", "20")
@@ -150,7 +153,10 @@ def test_a_bar_on_what_looks_at_knowns_alone(openset, tmp_path, make_scores, bar
 
 def test_bars_that_make_no_sense_are_refused_before_any_work(refused, scores_file):
     path = scores_file()
-    assert "write for example 'open_auc>=0.9'" in refused("evaluate", path, "--require", "open_auc=>0.9")
+    said = refused("evaluate", path, "--require", "open_auc=>0.9")
+    assert "write for example 'open_auc>=0.9'" in said
+    examples = re.findall(r"'([a-z][^']*>=[\d.]+)'", said)  # what the message offers is understood
+    assert [parse_bar(one).name for one in examples] == ["open_auc", "ccr_at_fpr", "auroc"]
     assert "Did you mean 'open_auc'" in refused("evaluate", path, "--require", "opn_auc>=0.9")
     assert "no such figure" in refused("evaluate", path, "--require", "auroc@far>=0.9", *QUICK)
 

@@ -45,7 +45,9 @@ def trained(images, tmp_path_factory):
 
 
 def test_train_says_what_came_out(tmp_path, capsys):
-    assert openset("train", "-p", "digits", "-m", "openauc", "--out", tmp_path / "run", *FAST) == 0
+    told = tmp_path / "told.json"
+    assert openset("train", "-p", "digits", "-m", "openauc", "--out", tmp_path / "run", "--json", told, *FAST) == 0
+    assert json.loads(told.read_text()) == json.loads((tmp_path / "run/summary.json").read_text())
     said = capsys.readouterr().out
     for word in ("OpenAUC", "Closed-set accuracy", "Threshold", "openset predict"):
         assert word in said

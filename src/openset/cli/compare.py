@@ -48,7 +48,9 @@ def command(
     markdown: MarkdownOption = None,
     csv: CsvOption = None,
     report: ReportOption = None,
-    resamples: Annotated[int | None, typer.Option("--resamples", min=2, help="Bootstrap resamples.")] = None,
+    resamples: Annotated[
+        int | None, typer.Option("--resamples", min=2, max=1_000_000, help="Bootstrap resamples.")
+    ] = None,
     seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of the bootstrap.")] = 0,
 ) -> None:
     """Difference of two models on the same samples, with its 95 % interval and p-value.

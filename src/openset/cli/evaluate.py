@@ -52,13 +52,18 @@ def command(
     figures: FiguresOption = None,
     require: Annotated[
         list[str] | None,
-        typer.Option("--require", help="A bar such as 'open_auc>=0.9'; exit code 1 if it is missed."),
+        typer.Option(
+            "--require",
+            help="A bar such as 'open_auc>=0.9' or 'ccr_at_fpr(fpr=0.1)>=0.5'; exit code 1 if it is missed.",
+        ),
     ] = None,
     group_by: Annotated[
         str | None,
         typer.Option("--group-by", help="Regular expression; files with the same match are splits of one model."),
     ] = None,
-    resamples: Annotated[int | None, typer.Option("--resamples", min=2, help="Bootstrap resamples.")] = None,
+    resamples: Annotated[
+        int | None, typer.Option("--resamples", min=2, max=1_000_000, help="Bootstrap resamples.")
+    ] = None,
     intervals: Annotated[bool, typer.Option("--intervals/--no-intervals", help="Confidence intervals.")] = True,
     seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of the bootstrap.")] = 0,
 ) -> None:
@@ -151,7 +156,10 @@ def parse_bar(text: str) -> Bar:
 
     found = re.fullmatch(r"\s*(\w+)\s*(?:\(([^)]*)\))?\s*(?:@([^<>=]+?))?\s*(>=|<=|>|<)\s*([-+.\deE]+)\s*", text)
     if not found:
-        raise OpenSetError(f"--require '{text}' is not understood; write for example 'open_auc>=0.9'.")
+        raise OpenSetError(
+            f"--require '{text}' is not understood; write for example 'open_auc>=0.9', 'ccr_at_fpr(fpr=0.1)>=0.5' "
+            "or 'auroc@unknown>=0.8'."
+        )
     name, options, against, sign, level = found.groups()
     METRICS[name]
     params = {}
@@ -293,7 +301,8 @@ def show_one(name: str, evaluation: "Evaluation") -> None:
         f"{evaluation.level:.0%} intervals in brackets" if evaluation.n_resamples else "",
         *(f"against {escape(column)}" if len(columns) > 1 else "value" for column in columns),
         title=f"{escape(name)}: {counted} samples, {evaluation.n_classes} known classes, "
-        f"{evaluation.tied_pairs:.1%} of pairs tied",
+        f"{evaluation.tied_pairs:.1%} of pairs tied"
+        + (f", score {escape(str(evaluation.meta['score']))}" if "score" in evaluation.meta else ""),
     )
     cells: dict[str, dict[str, str]] = {}
     for result in evaluation.results:

@@ -79,6 +79,7 @@ def command(
                 "--unknown-share is for --rule min_cost, and for the precision on the scores of --apply: give one of "
                 "these, or leave it out."
             )
+    chosen_on = None
     if validation.suffix.lower() == ".json":
         if rule is not None:
             raise OpenSetError(f"{validation} is a frozen threshold; a --rule needs validation scores instead.")
@@ -98,11 +99,14 @@ def command(
         write_json(json, {key: value for key, value in content.items() if value is not None})
     screen = console()
     screen.print(
-        f"Threshold [bold]{frozen.value:.6g}[/bold] by rule {escape(frozen.rule)}, chosen on {frozen.n:,} samples."
+        f"Threshold [bold]{frozen.value:.6g}[/bold] by rule {escape(frozen.rule)}, chosen on {frozen.n:,} samples"
+        + (f", score {escape(str(chosen_on.meta['score']))}." if chosen_on and "score" in chosen_on.meta else ".")
     )
+    # A frozen threshold keeps the shares; the accuracy can be told where the scores it was chosen on are at hand.
+    where_chosen = frozen.achieved if chosen_on is None else {**frozen.apply(chosen_on), **frozen.achieved}
     made = table("", "where chosen", *([] if apply is None else [escape(apply.name)]))
     for key, meaning in _MEANING.items():
-        cells = [frozen.achieved, *([] if applied is None else [applied])]
+        cells = [where_chosen, *([] if applied is None else [applied])]
         if any(key in cell for cell in cells):
             made.add_row(meaning, *(f"{cell[key]:.1%}" if key in cell else "" for cell in cells))
     screen.print(made)

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from openset.cli._console import console, table
+from openset.cli._console import JsonOption, console, table
 from openset.cli._outputs import FiguresOption, ReportOption, check_outputs, say_written
 
 SetOption = Annotated[
@@ -36,6 +36,7 @@ def command(
     data_root: DataRootOption = None,
     report: ReportOption = None,
     figures: FiguresOption = None,
+    json: JsonOption = None,
 ) -> None:
     """Train a method on a protocol; weights, scores, outputs and a threshold go to one folder.
 
@@ -45,7 +46,7 @@ def command(
     from openset.train.interrupt import Interrupted
     from openset.train.run import begin, for_vectors, holds_vectors, is_first_process, train
 
-    check_outputs(report, folder=figures)
+    check_outputs(report, json, folder=figures, inputs=[Path(one) for one in (recipe, protocol) if one is not None])
 
     given: dict[str, Any] = {
         "protocol": protocol,
@@ -89,6 +90,10 @@ def command(
         typer.echo(f"Stopped at {stopped}; all is saved. Go on with: openset train --resume --out {out}", err=True)
         raise typer.Exit(130) from None
     if summary:
+        if json is not None:
+            from openset.files import write_json
+
+            write_json(json, summary)
         show(summary, out)
         drawn = [] if report is None and figures is None else look_at(out, summary, report, figures)
         say_written(report, figures, drawn)
