@@ -8,6 +8,7 @@ import pytest
 import torch
 from sklearn.datasets import load_digits
 from sklearn.decomposition import PCA
+from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -59,6 +60,11 @@ def test_before_calibration_everything_is_known(model, data):
     assert set(model.predict(data["test"][0])) <= set(range(6))
     known = data["test"][1] < 6
     assert (model.predict(data["test"][0]) == data["test"][1])[known].mean() > 0.9
+
+
+def test_what_is_not_fitted_cannot_be_calibrated(data):
+    with pytest.raises(NotFittedError, match="not fitted yet"):
+        OpenSetClassifier().calibrate(*data["val"])
 
 
 def test_calibration_rejects_by_the_rule(data):

@@ -1,3 +1,5 @@
+import tracemalloc
+from hashlib import sha256
 from statistics import NormalDist
 
 import numpy as np
@@ -11,6 +13,7 @@ from openset.intervals import (
     Request,
     align,
     bootstrap,
+    bootstrap_values,
     compare,
     delong,
     draw_weights,
@@ -86,6 +89,25 @@ def test_resamples_keep_the_number_of_each_kind():
     for kind in (labels >= 0, labels == -1, labels == -2):
         assert (weights[:, kind].sum(axis=1) == kind.sum()).all()
     assert 0.9 < weights.var() < 1.1  # each sample's count is about Poisson(1)
+
+
+def test_many_samples_are_drawn_in_smaller_parts_and_the_same():
+    scores = Scores(*random_dataset(60_000))
+    expected = [sha256(row).digest() for row in draw_weights(scores, 70, np.random.default_rng(3))]
+    drawn, steps = [], []
+    tracemalloc.start()
+    bootstrap_values(
+        [lambda weights: drawn.append(sha256(weights).digest()) or np.zeros(1)],
+        scores,
+        n_resamples=70,
+        seed=3,
+        progress=steps.append,
+    )
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert drawn == expected
+    assert sum(steps) == 70
+    assert peak < 70e6  # 64 at once take 92 MB
 
 
 def test_bootstrap_agrees_with_delong_where_both_apply_and_is_repeatable():
@@ -186,3 +208,9 @@ def test_wrong_requests_say_what_to_do():
         bootstrap(scores, "opne_auc")
     with pytest.raises(OpenSetError, match="carry no probabilities"):
         bootstrap(scores, "brier_score")
+    for metric in ("aurc", "open_auc"):
+        for wrong in (0, 1, -5):
+            with pytest.raises(OpenSetError, match=f"compare: 'n_resamples' must be at least 2, got {wrong}"):
+                compare(scores, scores, metric, n_resamples=wrong)
+    with pytest.raises(OpenSetError, match="bootstrap: 'n_resamples' must be at least 2, got 0"):
+        bootstrap(scores, n_resamples=0)

@@ -1,6 +1,8 @@
+from decimal import Decimal, localcontext
+
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from openset import posthoc
@@ -24,8 +26,35 @@ def test_scores_of_logits_equal_their_formulas(values):
 
 def test_confident_samples_stay_apart():
     logits = np.array([[30.0, 0, 0], [40, 0, 0], [50, 0, 0], [400, 0, 0]])
-    for function in (posthoc.msp, posthoc.max_logit, posthoc.energy):
+    for function in (posthoc.msp, posthoc.max_logit, posthoc.energy, posthoc.entropy):
         assert (np.diff(function(logits)) < 0).all()
+
+
+def exact_entropy(row):
+    """The definition, with enough digits for probabilities as small as a float can be."""
+    with localcontext(prec=700):
+        gaps = [Decimal(value) - Decimal(max(row)) for value in row]
+        total = sum(gap.exp() for gap in gaps)
+        return float(total.ln() - sum(gap.exp() * gap for gap in gaps) / total)
+
+
+@pytest.mark.parametrize("gap", [0, 1e-9, 0.5, 1, 20, 38.3, 45.1, 100.7, 700])
+@pytest.mark.parametrize("row", [[0], [0, -1], [0, 0], [0, 0, 0, -3]])
+def test_entropy_keeps_its_digits_however_confident(row, gap):
+    row = [*row, -gap, -gap - 2]
+    for logits in (row, row[::-1], [value + 8 for value in row]):
+        assert posthoc.entropy([logits])[0] == pytest.approx(exact_entropy(logits), rel=1e-12, abs=0)
+
+
+@given(st.lists(st.floats(-40, 40) | st.integers(-2, 2), min_size=1, max_size=4))
+@settings(max_examples=40, deadline=None)
+def test_entropy_equals_its_definition(row):
+    assert posthoc.entropy([row])[0] == pytest.approx(exact_entropy(row), rel=1e-12, abs=0)
+
+
+def test_entropy_of_logits_at_the_end_of_the_numbers():
+    with np.errstate(over="ignore"):
+        assert posthoc.entropy([[1e308, -1e308], [5, -1000]]).tolist() == [0, 0]
 
 
 @pytest.mark.parametrize("name", list(posthoc.SCORES))

@@ -69,6 +69,36 @@ def test_columns_named_by_class_give_the_order_of_classes(tmp_path):
     assert scores.predictions.tolist() == [1, 1, 0]
 
 
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_classes_keep_the_names_that_their_columns_give_them(tmp_path, kind):
+    columns = {
+        " Label": ["Cat", "polar bear", "Unknown", "cat"],
+        "PREDICTION ": ["Cat", "polar bear", "polar bear", "Cat"],
+        "Unknown Score": [0.1, 0.2, 0.3, 0.4],
+        "Prob_Cat": [0.8, 0.1, 0.2, 0.5],
+        "prob_polar bear": [0.1, 0.8, 0.4, 0.2],
+        "PROB cat ": [0.1, 0.1, 0.4, 0.3],
+        "Open Class": ["", "", "Fox", ""],
+        "Remark": ["a"] * 4,
+        "remark": ["b"] * 4,
+    }
+    table, path = pl.DataFrame(columns), tmp_path / f"s.{kind}"
+    table.write_csv(path) if kind == "csv" else table.write_parquet(path)
+    scores = Scores.read(path)
+    assert scores.class_names == ("Cat", "polar bear", "cat")
+    assert scores.labels.tolist() == [0, 1, -2, 2]
+    assert scores.probabilities[0].tolist() == [0.8, 0.1, 0.1]
+    assert scores.open_classes[2] == "Fox"
+
+
+def test_columns_named_as_the_error_says_are_read(tmp_path):
+    text = "label,prediction,unknown_score,{},{}\nCat,Cat,1,.7,.3\npolar bear,Cat,2,.6,.4\nunknown,Cat,3,.5,.5\n"
+    with pytest.raises(OpenSetError, match="name them prob_Cat and so on"):
+        Scores.read(csv(tmp_path, text.format("prob_0", "prob_1")))
+    named = Scores.read(csv(tmp_path, text.format("prob_Cat", "prob_polar bear")))
+    assert named.class_names == ("Cat", "polar bear")
+
+
 def test_logits_become_scores(tmp_path):
     logits = np.random.default_rng(0).standard_normal((6, 3)).astype(np.float32)
     labels = np.array([0, 1, 2, -1, -2, -2])
@@ -154,6 +184,9 @@ def test_more_than_ten_columns_stay_in_order(tmp_path):
         ("label,prediction,unknown_score,prob_0\ncat,cat,1,1\nunknown,cat,2,1\n", "name them prob_cat and so on"),
         ("label,prediction,unknown_score,prob_0\n0,0,1,7\n-2,0,2,1\n", "must lie between 0 and 1"),
         ("label,logit_0\n0,x\n", "logit_0 is 'x' in line 2"),
+        ("label,logit_Cat,logit_dog\ncat,1,0\n", "neither a number nor a class name. Did you mean 'Cat'?"),
+        ("label,logit_cat,Logit_Unknown\ncat,1,0\n", "column logit_Unknown cannot be a known class: 'Unknown' marks"),
+        ("label,logit_Cat,Logit Cat\nCat,1,0\n", "has the column 'logit_Cat' twice"),
         ("label,prediction,unknown_score\n0,0,1,9\n", "is not a readable CSV file"),
     ],
 )

@@ -199,6 +199,7 @@ class OpenSetClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def calibrate(self, X: ArrayLike, y: ArrayLike, rule: str = "at_acceptance=0.95") -> operating.Threshold:  # noqa: N803
         """Choose the threshold on validation data by a rule of `openset.operating`, and use it from now on."""
+        check_is_fitted(self)
         self._unknown_label()
         self.threshold_ = operating.choose(self.scores(X, y), rule)
         return self.threshold_

@@ -138,8 +138,12 @@ def write_npz(path: str | Path, arrays: Mapping[str, NDArray[Any]]) -> None:
         np.savez_compressed(stream, **arrays)  # type: ignore[arg-type]
 
 
-def read_table(path: str | Path) -> "pl.DataFrame":
-    """A Parquet or CSV file as a polars frame; CSV columns are text, to be converted where the row can be named."""
+def read_table(path: str | Path, *, names: Sequence[str] = (), prefixes: Sequence[str] = ()) -> "pl.DataFrame":
+    """A Parquet or CSV file as a polars frame; CSV columns are text, to be converted where the row can be named.
+
+    A file may write the columns that are called for, `names` and those that begin with one of `prefixes`, with capitals
+    and blanks: they are given back as called for. What follows a prefix is the user's own, and stays as it is.
+    """
     import polars as pl
 
     file = existing(path)
@@ -163,11 +167,19 @@ def read_table(path: str | Path) -> "pl.DataFrame":
         ) from error
     if table.height == 0:
         raise OpenSetError(f"{file} has column names but no rows.")
-    plain = [name.strip().lower().replace(" ", "_") for name in table.columns]
+    plain = [_plain(name.strip(), names, prefixes) for name in table.columns]
     twice = next((name for name in plain if plain.count(name) > 1 or name.endswith("_duplicated_0")), None)
     if twice is not None:
         raise OpenSetError(f"{file} has the column '{twice.removesuffix('_duplicated_0')}' twice.")
     return table.rename(dict(zip(table.columns, plain, strict=True)))
+
+
+def _plain(name: str, names: Sequence[str], prefixes: Sequence[str]) -> str:
+    plain = name.lower().replace(" ", "_")
+    prefix = next((one for one in prefixes if plain.startswith(one)), None)
+    if prefix is not None:
+        return prefix + name[len(prefix) :].strip()
+    return plain if plain in names else name
 
 
 def _read_csv(file: Path) -> "pl.DataFrame":

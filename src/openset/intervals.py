@@ -1,6 +1,6 @@
 """How sure a figure is: DeLong for AUROC and OpenAUC, stratified bootstrap for the rest, paired tests, splits."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import NormalDist
 from typing import Any, Literal
@@ -15,7 +15,8 @@ from openset.scores import Scores
 
 Array = NDArray[np.float64]
 Method = Literal["delong", "exact", "bootstrap", "splits"]
-_BLOCK = 64  # resamples drawn at once
+_BLOCK = 64  # resamples drawn at once,
+_CELLS = 1 << 21  # or fewer, so that there are no more weights than these: 50 MB while they are drawn
 
 
 @dataclass(frozen=True)
@@ -194,6 +195,13 @@ def draw_weights(scores: Scores, n: int, rng: np.random.Generator) -> NDArray[np
     return weights
 
 
+def draw_blocks(scores: Scores, n: int, rng: np.random.Generator) -> Iterator[NDArray[np.float64]]:
+    """The rows of `draw_weights`, some at a time: as many as fit, and always the same ones."""
+    block = max(1, min(_BLOCK, _CELLS // len(scores)))
+    for start in range(0, n, block):
+        yield draw_weights(scores, min(block, n - start), rng)
+
+
 def bootstrap_values(
     evaluators: Sequence[Callable[[Array | None], Array]],
     scores: Scores,
@@ -205,13 +213,19 @@ def bootstrap_values(
     """Values (resamples, requests) of each evaluator on the same resamples of the samples of `scores`."""
     rng = np.random.default_rng(seed)
     rows: list[list[Array]] = [[] for _ in evaluators]
-    for start in range(0, n_resamples, _BLOCK):
-        for weights in draw_weights(scores, min(_BLOCK, n_resamples - start), rng):
+    for block in draw_blocks(scores, n_resamples, rng):
+        for weights in block:
             for values, found in zip(evaluators, rows, strict=True):
                 found.append(values(weights))
         if progress is not None:
-            progress(min(_BLOCK, n_resamples - start))
+            progress(len(block))
     return [np.array(found) for found in rows]
+
+
+def check_resamples(function: str, n_resamples: int) -> None:
+    """A spread needs two resamples, or more."""
+    if n_resamples < 2:
+        raise OpenSetError(f"{function}: 'n_resamples' must be at least 2, got {n_resamples}.")
 
 
 def percentile_intervals(values: Array, resampled: Array, level: float) -> list[Interval]:
@@ -243,8 +257,7 @@ def bootstrap(
     (0.667, 0.333, 1.0)
     """
     check_share("bootstrap", "level", level, one=False)
-    if n_resamples < 2:
-        raise OpenSetError(f"bootstrap: 'n_resamples' must be at least 2, got {n_resamples}.")
+    check_resamples("bootstrap", n_resamples)
     values = evaluator(scores, [Request(METRICS[metric], params, against)])
     resampled = bootstrap_values([values], scores, n_resamples=n_resamples, seed=seed)[0]
     return percentile_intervals(values(None), resampled, level)[0]
@@ -348,6 +361,7 @@ def compare(
     (0.333, 0.317)
     """
     check_share("compare", "level", level, one=False)
+    check_resamples("compare", n_resamples)
     first, second = align(first, second)
     card = METRICS[metric]
     plain = set(params) <= {"ties"} and params.get("ties", "half") == "half"

@@ -2,7 +2,8 @@
 
 Columns (Parquet, CSV): `label`, `prediction`, `unknown_score`, and if there is more: `prob_0`, `prob_1`, ..., `id`,
 `group`, `open_class`. A file with `label` and `logit_0`, `logit_1`, ... instead (also `feature_0`, ...) is turned into
-scores. Labels are numbers or class names; the words `negative` and `unknown` mean -1 and -2.
+scores. In place of the numbers there may be the names of the classes, `prob_polar bear`. Labels are numbers or class
+names; the words `negative` and `unknown` mean -1 and -2.
 Arrays (NPZ): `labels`, `predictions`, `unknown_score`, ...; or `labels` and `logits`; or `gt` and `logits`, the form
 that openset-imagenet writes.
 """
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 _WORDS = {"negative": checks.NEGATIVE, "unknown": checks.UNKNOWN}
 _MISSING = ("", "nan", "na", "n/a", "null", "none")
 _SUFFIXES = (".parquet", ".csv", ".npz")
+_COLUMNS = ("label", "prediction", "unknown_score", "id", "group", "open_class")
+_BLOCKS = ("prob", "logit", "feature")
 _NUMBER = re.compile(r"[-+]?\.?\d+(\.\d*)?([eE][-+]?\d+)?$")
 
 
@@ -136,12 +139,12 @@ def _read(file: Path) -> _Content:
     if suffix == ".parquet":
         import polars as pl
 
-        table = read_table(file)
+        table = _table(file)
         return _from_table(table, pl.read_parquet_metadata(file).get("openset", "{}"), lambda row: f"row {row}")
     if suffix == ".csv":
         import polars as pl
 
-        table = read_table(file)
+        table = _table(file)
         blank = pl.all_horizontal((pl.all().is_null()) | (pl.all().str.strip_chars() == ""))
         filled = np.flatnonzero(~table.select(blank).to_series().to_numpy())
         if not len(filled):
@@ -149,6 +152,10 @@ def _read(file: Path) -> _Content:
         # Spreadsheets leave empty rows behind; the line numbers of the others stay.
         return _from_table(table[filled], "{}", lambda row: f"line {filled[row] + 2}")
     raise OpenSetError(f"cannot read '{suffix or 'a file without extension'}'; use {', '.join(_SUFFIXES)}.")
+
+
+def _table(file: Path) -> "pl.DataFrame":
+    return read_table(file, names=_COLUMNS, prefixes=[f"{block}_" for block in _BLOCKS])
 
 
 # ---- NPZ -----------------------------------------------------------------------------------------------------------
@@ -195,11 +202,11 @@ def _names(about: dict[str, Any]) -> tuple[str, ...] | None:
 def _from_table(table: "pl.DataFrame", about_text: str, where: Any) -> _Content:
     about = _parse_about(about_text)
     named = _names(about)
-    blocks = {prefix: _block(table, prefix, where) for prefix in ("prob", "logit", "feature")}
+    blocks = {prefix: _block(table, prefix, where) for prefix in _BLOCKS}
     for prefix in ("prob", "logit"):
         names = blocks[prefix][1]
         if names is not None and not all(name.isdecimal() for name in names):
-            reserved = next((name for name in names if name in _WORDS), None)
+            reserved = next((name for name in names if name.lower() in _WORDS), None)
             if reserved is not None:
                 raise OpenSetError(
                     f"column {prefix}_{reserved} cannot be a known class: '{reserved}' marks open-set samples. "
@@ -318,7 +325,7 @@ def _numbers(
         if number is None:
             number = _whole(word)
         if number is None:
-            raise OpenSetError(_bad_word(word, column, where(row)))
+            raise OpenSetError(_bad_word(word, column, named, where(row)))
         meaning[word] = number
     numbers = [meaning[word] for word in texts]
     if max(numbers) >= checks.MOST_CLASSES or min(numbers) < -checks.MOST_CLASSES:
@@ -327,7 +334,7 @@ def _numbers(
     return np.array(numbers, dtype=np.int64)
 
 
-def _bad_word(word: str, column: str, place: str) -> str:
+def _bad_word(word: str, column: str, named: tuple[str, ...] | None, place: str) -> str:
     if word.lower() in _MISSING:
         return f"{column} is missing in {place}."
     if word.lower() in _WORDS:
@@ -335,7 +342,9 @@ def _bad_word(word: str, column: str, place: str) -> str:
             f"prediction is '{word}' in {place}; a prediction is the best known class, "
             "and whether the sample is rejected follows from unknown_score."
         )
-    return f"{column} is '{word}' in {place}, which is neither a number nor a class name."
+    near = next((name for name in named or () if name.lower() == word.lower()), None)
+    hint = f" Did you mean '{near}'?" if near is not None else ""
+    return f"{column} is '{word}' in {place}, which is neither a number nor a class name.{hint}"
 
 
 def _floats(table: "pl.DataFrame", name: str, where: Any) -> NDArray[Any] | None:

@@ -46,6 +46,11 @@ def test_the_band_holds_the_quantiles_of_ccr_at_each_fpr(make_scores):
         assert [band.low[at], band.high[at]] == pytest.approx(expected)
 
 
+def test_a_band_needs_resamples(make_scores):
+    with pytest.raises(OpenSetError, match="oscr_band: 'n_resamples' must be at least 2, got 0"):
+        oscr_band(make_scores(), n_resamples=0)
+
+
 def test_risk_of_accepting_everything_is_the_mix_that_arrives(make_scores):
     scores = make_scores(n=500)
     known = scores.labels >= 0

@@ -7,11 +7,10 @@ from numpy.typing import NDArray
 
 from openset.counts import Counts
 from openset.errors import check_share
-from openset.intervals import draw_weights
+from openset.intervals import check_resamples, draw_blocks
 from openset.scores import Scores
 
 Array = NDArray[np.float64]
-_BLOCK = 32  # resamples drawn at once
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,6 +39,7 @@ def oscr_band(
     True
     """
     check_share("oscr_band", "level", level, one=False)
+    check_resamples("oscr_band", n_resamples)
     counts = scores.counts(against)
     # Half the points even on a linear axis, half on a logarithmic one: the band serves both.
     fpr = np.unique(
@@ -52,10 +52,13 @@ def oscr_band(
     )
     rng = np.random.default_rng(seed)
     order = counts.ranking.order
-    found = np.empty((n_resamples, len(fpr)))
-    for start in range(0, n_resamples, _BLOCK):
-        for place, weights in enumerate(draw_weights(scores, min(_BLOCK, n_resamples - start), rng), start):
-            found[place] = _ccr_at(replace(counts, weights=weights[order]), fpr)
+    found = np.array(
+        [
+            _ccr_at(replace(counts, weights=weights[order]), fpr)
+            for block in draw_blocks(scores, n_resamples, rng)
+            for weights in block
+        ]
+    )
     low, high = np.quantile(found, [(1 - level) / 2, (1 + level) / 2], axis=0)
     return Band(fpr, low, high, level)
 
