@@ -506,6 +506,15 @@ def test_interval_brackets_the_value_and_repeats():
 # ---- what is refused -----------------------------------------------------------------------------------------------
 
 
+def test_names_that_differ_by_a_sign_are_two_classes():
+    """c# is known and c++ is wild: neither hides the other."""
+    _, known_found, _, wild_found = pencil_case()
+    known = replace(pencil_case()[0], class_names=("c#", "b"))
+    wild = replace(pencil_case()[2], class_names=("c++", "zebra"))
+    result = evaluate_open_set(known, known_found, wild, wild_found, recalls=[0.5], bootstrap=0)
+    assert result.wilderness[0].unreached == ("b",)
+
+
 def test_a_known_class_on_wild_images_is_refused_under_any_name():
     known, known_found, wild, wild_found = pencil_case()
     known = replace(known, class_names=("aeroplane", "b"))

@@ -147,6 +147,13 @@ def test_bad_rules_are_named(tmp_path):
         chosen.for_classes(("a", "c"), "here")
 
 
+def test_frozen_thresholds_go_to_the_very_class_they_were_chosen_for():
+    _, point = apply(*ready(*pencil_case()), np.zeros(2))
+    frozen = Thresholds("by hand", {"c#": 0.1, "c++": 0.2, "motor-bike": 0.3, "motorbike": 0.4}, point, {})
+    names = ("c++", "motor-bike", "c#", "motorbike")
+    assert frozen.for_classes(names, "here").tolist() == [0.2, 0.3, 0.1, 0.4]
+
+
 def test_empty_detections_have_no_operating_point():
     known, _, wild, _ = pencil_case()
     data = arrange(known, make_found([]), wild, make_found([]))

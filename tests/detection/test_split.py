@@ -7,7 +7,7 @@ from detection_sets import make_truth
 
 from openset.detection.coco import read_ground_truth
 from openset.detection.evaluation import evaluate_open_set
-from openset.detection.split import coco_dict, read_names, split_classes, write_split
+from openset.detection.split import coco_dict, find_classes, read_names, split_classes, write_split
 from openset.errors import OpenSetError
 
 
@@ -34,6 +34,14 @@ def test_by_hand(truth):
     assert parts.known.ignore.tolist() == [False, False, True]
     assert parts.wild.category.tolist() == [0]
     assert (parts.hidden_on_known, parts.n_mixed, parts.n_empty) == (1, 1, 1)
+
+
+def test_a_class_is_found_by_its_own_name_first():
+    truth = make_truth([], classes=("c#", "c++", "Tv", "tvmonitor"))
+    for i, name in enumerate(truth.class_names):
+        assert find_classes(truth, [name]) == [i]
+    with pytest.raises(OpenSetError, match=r"'TV' may be 'Tv' or 'tvmonitor' of truth: .*as it stands there"):
+        find_classes(truth, ["TV"])
 
 
 def test_mixed_images_can_be_dropped(truth):

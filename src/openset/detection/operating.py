@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from openset.detection.coco import Floats, Ints
-from openset.detection.names import plain
+from openset.detection.names import Names
 from openset.detection.ranking import Ranked, at_recall, wild_above
 from openset.detection.sets import OpenSetData
 from openset.errors import OpenSetError, check_share, did_you_mean
@@ -63,14 +63,18 @@ class Thresholds:
 
     def for_classes(self, names: Sequence[str], source: str) -> Floats:
         """One threshold per class of a ground truth; a class that the file does not have is an error."""
-        by_plain = {plain(name): value for name, value in self.thresholds.items()}
+        frozen = Names(self.thresholds, "the thresholds")
+        values = list(self.thresholds.values())
+        found = []
         for name in names:
-            if plain(name) not in by_plain:
+            place = frozen.find(name)
+            if place is None:
                 raise OpenSetError(
                     f"The thresholds have no class {name!r} of {source}. {did_you_mean(name, self.thresholds)}"
                 )
-        values = [by_plain[plain(name)] for name in names]
-        return np.array([np.inf if value is None else value for value in values])
+            value = values[place]
+            found.append(np.inf if value is None else value)
+        return np.array(found)
 
 
 def _number_or_none(value: Any) -> float | None:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from openset.detection.coco import Detections, GroundTruth
-from openset.detection.names import plain
+from openset.detection.names import Names
 from openset.detection.results import read_detections
 from openset.errors import OpenSetError, did_you_mean
 from openset.files import write_json
@@ -34,11 +34,14 @@ class Split:
 
 def find_classes(truth: GroundTruth, names: Sequence[str]) -> list[int]:
     """Positions of classes by name; another data set's word for a class will do."""
-    by_plain = {plain(name): i for i, name in enumerate(truth.class_names)}
+    classes = Names(truth.class_names, truth.source)
+    found = set()
     for name in names:
-        if plain(name) not in by_plain:
+        place = classes.find(name)
+        if place is None:
             raise OpenSetError(f"{truth.source} has no class {name!r}. {did_you_mean(name, truth.class_names)}")
-    return sorted({by_plain[plain(name)] for name in names})
+        found.add(place)
+    return sorted(found)
 
 
 def split_classes(truth: GroundTruth, known: Sequence[str], *, drop_mixed: bool = False) -> Split:
