@@ -36,6 +36,11 @@ def test_voc_boxes_include_both_ends_and_count_from_one(tmp_path):
         (VOC.replace("48", "left"), "not a readable VOC annotation"),
         (VOC.replace("<xmin>48</xmin>", ""), "bbox .* not finite"),
         (VOC.replace("195", "5"), "negative width"),
+        (VOC.replace("<width>200", "<width>inf"), r"1\.xml, image entry 0: width is inf"),
+        (VOC.replace("<height>100", "<height>1e300"), r"1\.xml, image entry 0: height is 1e\+300"),
+        (VOC.replace("195", "1e200"), r"1\.xml, object entry 0: bbox .* more than"),
+        (VOC.replace("<difficult>1", "<difficult>7"), r"1\.xml, object entry 1: difficult must be 0 or 1, got 7"),
+        (VOC.replace("<difficult>1", "<difficult>" + "1" * 5000), r"1\.xml is not a readable VOC annotation"),
         ('<!DOCTYPE a [<!ENTITY b "c">]>' + VOC.replace("dog", "&b;"), "DOCTYPE"),
         ("<annotation/>", "none of the 1 VOC files has an object"),
     ],
@@ -92,6 +97,7 @@ def test_yolo_names_from_yaml(yolo):
         ("1 0.5 0.5 0.2 x", "line 1: expected"),
         ("7 0.5 0.5 0.2 0.2", "class 7, but there are 2 class names"),
         ("1 0.5 0.5 nan 0.2", "line 1: expected"),
+        ("1 0.5 0.5 1e300 0.2", "line 1: expected"),
     ],
 )
 def test_bad_yolo_lines_are_named(yolo, line, words):

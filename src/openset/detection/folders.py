@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any, NoReturn
 from xml.etree import ElementTree  # the parser below refuses what makes XML dangerous
 
-from openset.detection.coco import GroundTruth, read_ground_truth
+from openset.detection.coco import GroundTruth, from_chunks
+from openset.detection.entries import LARGEST, boxes, flags, lengths
 from openset.errors import OpenSetError
 from openset.files import read_json, reason
 
@@ -39,8 +40,8 @@ def _as_truth(folder: Path, images: list[Image], objects: list[dict[str, Any]], 
         for entry, key in [*((image, "id") for image in images), *((one, "image_id") for one in objects)]:
             entry[key] = int(entry[key])
     categories = [{"id": i, "name": name} for i, name in enumerate(names)]
-    truth = read_ground_truth({"images": images, "annotations": objects, "categories": categories})
-    return GroundTruth(**{**vars(truth), "source": str(folder)})
+    content = {"images": images, "annotations": objects, "categories": categories}
+    return from_chunks(content.items(), str(folder))
 
 
 # ---- Pascal VOC ----------------------------------------------------------------------------------------------------
@@ -59,30 +60,18 @@ def _read_voc(files: Iterable[Path]) -> Table:
     for file in files:
         try:
             root = ElementTree.parse(file, ElementTree.XMLParser(target=_NoDoctype())).getroot()  # noqa: S314
-            width, height = (float(root.findtext(f"size/{side}", "0")) for side in ("width", "height"))
-            images.append(
-                {
-                    "id": file.stem,
-                    "file_name": root.findtext("filename", file.stem),
-                    "width": width,
-                    "height": height,
-                }
-            )
-            for node in root.findall("object"):
-                left, top, right, bottom = (float(node.findtext(f"bndbox/{side}", "nan")) for side in _SIDES)
-                objects.append(
-                    {
-                        "image_id": file.stem,
-                        "category_id": node.findtext("name", "").strip(),
-                        # pixels are counted from 1 and both ends belong to the box
-                        "bbox": [left - 1, top - 1, right - left + 1, bottom - top + 1],
-                        "ignore": int(node.findtext("difficult", "0")),
-                    }
-                )
+            image, own = _voc_image(root, file), [_voc_object(node, file) for node in root.findall("object")]
         except (ElementTree.ParseError, ValueError) as error:
             raise OpenSetError(f"{file} is not a readable VOC annotation: {error}.") from error
         except OSError as error:
             raise OpenSetError(f"Cannot read {file}: {reason(error)}.") from error
+        # all entries are checked again together, but here the file can be named
+        for side in ("width", "height"):
+            lengths([image[side]], side, f"{file}, image", 0)
+        boxes([one["bbox"] for one in own], f"{file}, object", 0)
+        flags([one["difficult"] for one in own], "difficult", f"{file}, object", 0)
+        images.append(image)
+        objects += own
     names = sorted({one["category_id"] for one in objects})
     if not names:
         raise OpenSetError(
@@ -91,6 +80,23 @@ def _read_voc(files: Iterable[Path]) -> Table:
     for one in objects:
         one["category_id"] = names.index(one["category_id"])
     return images, objects, names
+
+
+def _voc_image(root: ElementTree.Element, file: Path) -> Image:
+    width, height = (float(root.findtext(f"size/{side}", "0")) for side in ("width", "height"))
+    name = root.findtext("filename", file.stem)
+    return {"id": file.stem, "file_name": name, "width": width, "height": height}
+
+
+def _voc_object(node: ElementTree.Element, file: Path) -> dict[str, Any]:
+    left, top, right, bottom = (float(node.findtext(f"bndbox/{side}", "nan")) for side in _SIDES)
+    return {
+        "image_id": file.stem,
+        "category_id": node.findtext("name", "").strip(),
+        # pixels are counted from 1 and both ends belong to the box
+        "bbox": [left - 1, top - 1, right - left + 1, bottom - top + 1],
+        "difficult": int(node.findtext("difficult", "0")),
+    }
 
 
 _SIDES = ("xmin", "ymin", "xmax", "ymax")
@@ -161,9 +167,14 @@ def _rows(file: Path, columns: int) -> Iterable[tuple[int, list[float]]]:
             numbers = [float(word) for word in line.split()]
         except ValueError:
             numbers = []
-        if len(numbers) != columns or not all(map(math.isfinite, numbers)) or numbers[0] != int(numbers[0]):
+        if len(numbers) != columns or not _possible(numbers) or numbers[0] != int(numbers[0]):
             raise OpenSetError(f"{file}, line {row}: expected '{kind}' ({columns} numbers), got {line.strip()!r:.60}.")
         yield row, numbers
+
+
+def _possible(numbers: list[float]) -> bool:
+    """Whether these can be a class, a box and perhaps a score."""
+    return all(map(math.isfinite, numbers)) and max(map(abs, numbers[:5])) <= LARGEST
 
 
 def _from_centre(box: list[float], width: float, height: float) -> list[float]:
