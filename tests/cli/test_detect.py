@@ -203,6 +203,21 @@ def test_mistakes_are_one_sentence_and_code_2(files, capsys, words, sentence):
     assert out == ""
 
 
+@pytest.mark.parametrize(
+    ("command", "words"),
+    [
+        ("evaluate", ["--seed", -1]),
+        ("evaluate", ["--bootstrap", -3]),
+        ("compare", ["--seed", -1]),
+        ("demo", ["--seed", -1]),
+    ],
+)
+def test_numbers_below_zero_are_refused_at_once(files, capsys, command, words):
+    code, out, err = run(capsys, "detect", command, *([] if command == "demo" else inputs(files)), *words)
+    assert (code, out) == (2, "")
+    assert words[0] in err
+
+
 def test_missing_and_broken_files_are_named(files, capsys):
     base = ["detect", "evaluate", "--known-gt", files / "known.json", "--wild-gt", files / "wild.json"]
     code, _, err = run(capsys, *base, "--dt", files / "none.json")
@@ -304,6 +319,25 @@ def test_split_then_evaluate(files, capsys):
     assert "Verdict: hardly affected" in out
     code, _, err = run(capsys, "detect", "split", files / "all.json", "--out", files / "s")
     assert (code, "the classes are: a, b" in err) == (2, True)
+
+
+@pytest.mark.parametrize("option", ["--known", "--hide"])
+def test_split_names_that_no_file_can_have_are_names_of_classes(files, capsys, option):
+    code, _, err = run(capsys, "detect", "split", files / "known.json", option, "x" * 300, "--out", files / "s")
+    assert (code, "has no class 'xxx" in err) == (2, True)
+
+
+def test_split_writes_all_or_nothing(files, capsys):
+    """Half a character in a name cannot be written: that must be known before the first file is."""
+    content = json.loads((files / "known.json").read_text())
+    content["categories"][1]["name"] = "b\ud800"
+    content["images"].append({"id": 50})
+    content["annotations"].append({"image_id": 50, "category_id": 1, "bbox": [0, 0, 10, 10]})
+    (files / "all.json").write_text(json.dumps(content))
+    code, _, err = run(capsys, "detect", "split", files / "all.json", "--known", "a", "--out", files / "s")
+    assert code == 2
+    assert "'categories' entry 1: name holds half a character" in err
+    assert not (files / "s").exists()
 
 
 def test_gallery(files, capsys):

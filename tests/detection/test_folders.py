@@ -120,3 +120,31 @@ def test_bad_yolo_folders_are_named(yolo):
         read_ground_truth(yolo)
     with pytest.raises(OpenSetError, match="holds neither VOC"):
         read_ground_truth(yolo / "images")
+
+
+@pytest.mark.parametrize(
+    ("file", "content", "words"),
+    [
+        ("classes.txt", "Käfer\nhund".encode("latin-1"), r"classes\.txt is not a text file in UTF-8"),
+        ("classes.json", b"5", r"classes\.json must be a list of class names"),
+        ("classes.json", b'{"0": "cat", "1": "dog"}', r"classes\.json must be a list of class names"),
+        ("classes.json", b'["cat", null]', r"classes\.json must be a list of class names"),
+        ("data.yaml", b"names: cat", r"data\.yaml has no readable list 'names'"),
+        ("data.yaml", b"names: [cat, {a: 1}]", r"data\.yaml has no readable list 'names'"),
+        ("data.yaml", b"names: [cat, " + b"1" * 5000 + b"]", r"data\.yaml has no readable list 'names'"),
+        ("data.yaml", b"names: " + b"[" * 5000, r"data\.yaml has no readable list 'names'"),
+        ("data.yaml", b"names:\n" + b"- " * 2000 + b"a", r"data\.yaml has no readable list 'names'"),
+    ],
+)
+def test_bad_yolo_class_names_are_named(yolo, file, content, words):
+    if file == "data.yaml":
+        pytest.importorskip("yaml")
+    (yolo / "classes.txt").unlink()
+    (yolo / file).write_bytes(content)
+    with pytest.raises(OpenSetError, match=words):
+        read_ground_truth(yolo)
+
+
+def test_yolo_names_with_a_byte_order_mark(yolo):
+    (yolo / "classes.txt").write_text("cat\ndog\n", encoding="utf-8-sig")
+    assert read_ground_truth(yolo).class_names == ("cat", "dog")

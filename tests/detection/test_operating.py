@@ -134,11 +134,13 @@ def test_bad_rules_are_named(tmp_path):
         ("recall=0.9", "No class satisfies the rule 'recall=0.9'"),
         ("wild_fp=-1", "must be 0 or more"),
         ("f_beta=0", "must be a positive number"),
+        ("f_beta=1e200", "must be a positive number of at most 1e.06, got 1e.200"),
     ]:
         with pytest.raises(OpenSetError, match=words):
             choose(data, ranked, rule)
-    with pytest.raises(OpenSetError, match="ratio 3 is not possible"):
-        choose(data, ranked, "precision=0.5", ratio=3)
+    for ratio in (3, -0.01, math.nan, math.inf):
+        with pytest.raises(OpenSetError, match=f"ratio {ratio} is not possible"):
+            choose(data, ranked, "precision=0.5", ratio=ratio)
     (tmp_path / "t.json").write_text('{"thresholds": {"a": "x"}}')
     with pytest.raises(OpenSetError, match="is not a file of thresholds"):
         Thresholds.read(tmp_path / "t.json")

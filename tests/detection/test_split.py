@@ -75,6 +75,12 @@ def test_names_from_a_file_or_a_list(tmp_path):
     (tmp_path / "names.txt").write_text("cat\n\nelk \n")
     assert read_names(str(tmp_path / "names.txt")) == ["cat", "elk"]
     assert read_names("cat, elk") == ["cat", "elk"]
+    (tmp_path / "names.txt").write_text("cat\nelk", encoding="utf-8-sig")  # as some editors write UTF-8
+    assert read_names(str(tmp_path / "names.txt")) == ["cat", "elk"]
+    (tmp_path / "names.txt").write_bytes("Käfer".encode("latin-1"))
+    with pytest.raises(OpenSetError, match=r"names\.txt is not a text file in UTF-8"):
+        read_names(str(tmp_path / "names.txt"))
+    assert read_names("x" * 300) == ["x" * 300]
 
 
 def test_impossible_splits_are_refused(truth):

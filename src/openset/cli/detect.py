@@ -42,8 +42,8 @@ Recall = Annotated[
     list[float] | None,
     typer.Option(help="Recall of the operating point; may be repeated.  [default: 0.1 0.3 0.5]"),
 ]
-Bootstrap = Annotated[int, typer.Option(help="Replicates over images for 95 % intervals; 0 for none.")]
-Seed = Annotated[int, typer.Option(help="Seed of the bootstrap.")]
+Bootstrap = Annotated[int, typer.Option(min=0, help="Replicates over images for 95 % intervals; 0 for none.")]
+Seed = Annotated[int, typer.Option(min=0, help="Seed of the bootstrap.")]
 ExtraImages = Annotated[bool, typer.Option("--allow-extra-images", help="Leave out results on other images.")]
 OtherClasses = Annotated[bool, typer.Option("--drop-other-classes", help="Leave out results of other classes.")]
 JsonOut = Annotated[Path | None, typer.Option("--json", help="Write everything as JSON.")]
@@ -448,7 +448,7 @@ def gallery(
 def demo(
     out: Annotated[Path, typer.Option(help="Folder for scenes, detector, results and pictures.")] = Path("detect-demo"),
     steps: Annotated[int, typer.Option(help="Training steps; fewer are faster and worse.", min=1)] = 1500,
-    seed: Annotated[int, typer.Option(help="Seed of scenes, training and bootstrap.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of scenes, training and bootstrap.")] = 0,
 ) -> None:
     """Train a small detector on some shapes (about two minutes on 2 cores) and see what it calls the others."""
     from openset.detection.demo import run_demo

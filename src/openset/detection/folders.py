@@ -2,12 +2,14 @@
 
 import math
 from collections.abc import Iterable
+from itertools import accumulate
 from pathlib import Path
 from typing import Any, NoReturn
 from xml.etree import ElementTree  # the parser below refuses what makes XML dangerous
 
 from openset.detection.coco import GroundTruth, from_chunks
-from openset.detection.entries import LARGEST, boxes, flags, lengths
+from openset.detection.entries import LARGEST, boxes, flags, is_id, lengths
+from openset.detection.names import text_lines
 from openset.errors import OpenSetError
 from openset.files import read_json, reason
 
@@ -208,14 +210,20 @@ def _class_names(labels: Path) -> list[str]:
     for place in (labels, *list(labels.parents)[:2]):
         for name in _NAME_FILES:
             if (place / name).is_file():
-                lines = (place / name).read_text(encoding="utf-8").splitlines()
-                return [line.strip() for line in lines if line.strip()]
+                return [line.strip() for line in text_lines(place / name) if line.strip()]
         if (place / "classes.json").is_file():
-            return [str(name) for name in read_json(place / "classes.json")]
+            return _names_in_json(place / "classes.json")
         for name in ("data.yaml", "data.yml", "dataset.yaml"):
             if (place / name).is_file():
                 return _names_in_yaml(place / name)
     raise OpenSetError(f"{labels}: no class names; put them into classes.txt beside the labels, one per line.")
+
+
+def _names_in_json(file: Path) -> list[str]:
+    names = read_json(file)
+    if not isinstance(names, list) or not all(map(is_id, names)):
+        raise OpenSetError(f'{file} must be a list of class names, such as ["cat", "dog"].')
+    return [str(name) for name in names]
 
 
 def _names_in_yaml(file: Path) -> list[str]:
@@ -224,7 +232,24 @@ def _names_in_yaml(file: Path) -> list[str]:
     except ImportError as error:
         raise OpenSetError(f"Reading {file} needs PyYAML; or put the class names into classes.txt.") from error
     try:
-        names = yaml.safe_load(file.read_text(encoding="utf-8"))["names"]
-        return [str(names[i]) for i in range(len(names))]
-    except (yaml.YAMLError, KeyError, TypeError, UnicodeDecodeError) as error:
-        raise OpenSetError(f"{file} has no readable list 'names'.") from error
+        text = file.read_text(encoding="utf-8-sig")
+        if _depth(text) > _DEEPEST:  # PyYAML would work on it for minutes
+            raise ValueError("nested too deeply")
+        names = yaml.safe_load(text)["names"]
+        found = [names[i] for i in range(len(names))]
+        if isinstance(names, str) or not all(map(is_id, found)):
+            raise TypeError
+    except (yaml.YAMLError, LookupError, TypeError, ValueError, RecursionError, OSError) as error:
+        raise OpenSetError(
+            f"{file} has no readable list 'names'; it is written like this: names: [cat, dog]."
+        ) from error
+    return [str(name) for name in found]
+
+
+_DEEPEST = 100
+"""Brackets within brackets; a data set's description has two or three."""
+
+
+def _depth(text: str) -> int:
+    steps = ((letter in "[{") - (letter in "]}") for letter in text)
+    return max(accumulate(steps), default=0)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from openset.detection.coco import Detections, GroundTruth
-from openset.detection.names import Names
+from openset.detection.names import Names, text_lines
 from openset.detection.results import read_detections
 from openset.errors import OpenSetError, did_you_mean
 from openset.files import write_json
@@ -101,10 +101,16 @@ def _part(truth: GroundTruth, images: Any, classes: list[int]) -> GroundTruth:
 
 def read_names(text: str) -> list[str]:
     """Class names separated by commas, or one per line in a file."""
-    file = Path(text)
-    if "," not in text and file.is_file():
-        text = file.read_text(encoding="utf-8").replace("\n", ",")
+    if "," not in text and _is_file(text):
+        text = ",".join(text_lines(Path(text)))
     return [name.strip() for name in text.split(",") if name.strip()]
+
+
+def _is_file(text: str) -> bool:
+    try:
+        return Path(text).is_file()
+    except (OSError, ValueError):  # too long for the name of a file, so it is that of a class
+        return False
 
 
 def write_split(parts: Split, truth: GroundTruth, results: Any, out: str | Path) -> list[str]:
