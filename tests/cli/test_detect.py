@@ -124,6 +124,19 @@ def page_words(files):
     return ["detect", "evaluate", *inputs(files), "--recall", 0.5, "--bootstrap", 0, "--report", files / "r.html"]
 
 
+@pytest.mark.parametrize("recalls", [(0.5,), (0.2, 0.5, 0.25)])
+def test_the_page_and_the_terminal_give_the_same_verdict(files, capsys, recalls):
+    words = ["detect", "evaluate", *inputs(files), "--bootstrap", 0, "--report", files / "r.html"]
+    code, out, _ = run(capsys, *words, *(word for recall in recalls for word in ("--recall", recall)))
+    assert code == 0
+    said, rule = out[out.index("Verdict: ") :].removeprefix("Verdict: ").splitlines()[:2]
+    shown = re.search(r'<p class="lead">(.*?)</p><p>(.*?)</p>', (files / "r.html").read_text())
+    assert shown.group(1) == said[0].upper() + said[1:]
+    assert shown.group(2) == rule
+    assert said.startswith("severely affected")
+    assert "training" in rule
+
+
 def wild_pictures(files, names):
     """Tiny real pictures for the wild images of these names."""
     image = pytest.importorskip("PIL.Image")

@@ -151,7 +151,8 @@ def evaluate(
     from openset.detection.evaluation import RECALLS, evaluate_data
     from openset.detection.gate import check_bars, parse_bar
     from openset.detection.names import read_similar
-    from openset.detection.tables import TRAINING_RULE, csv_lines, paper_tables, result_tables, verdict
+    from openset.detection.tables import csv_lines, paper_tables, result_tables
+    from openset.detection.verdict import TRAINING_RULE, verdict
     from openset.detection.wilderness import VARIANTS
     from openset.files import write_json
 
@@ -200,7 +201,7 @@ def evaluate(
         f"OWOD: WI {_or_dash(result.owod.wi)} at recall {result.owod.recall:g}, A-OSE {result.owod.a_ose}, "
         f"U-Recall {_or_dash(result.owod.u_recall)} (defined differently from the figures above)",
         "",
-        verdict(result),
+        f"Verdict: {verdict(result)}",
         TRAINING_RULE,
     )
     drawn: list[Path] = []
@@ -453,7 +454,8 @@ def demo(
     """Train a small detector on some shapes (about two minutes on 2 cores) and see what it calls the others."""
     from openset.detection.demo import run_demo
     from openset.detection.scenes import KNOWN, UNKNOWN
-    from openset.detection.tables import result_tables, verdict
+    from openset.detection.tables import result_tables
+    from openset.detection.verdict import verdict
 
     with _progress() as report:
         done = run_demo(out, steps=steps, seed=seed, report=report)
@@ -463,7 +465,7 @@ def demo(
         f"Tested on {done.result.n_known} scenes of known shapes and {done.result.n_wild} wild scenes of unknown ones.",
         "",
         *result_tables(done.result),
-        verdict(done.result),
+        f"Verdict: {verdict(done.result)}",
         *([f"Look at {done.gallery.sheet}: the unknown shapes it is surest about."] if done.gallery else []),
         *([f"{len(done.figures)} figures are in {done.figures[0].parent}."] if done.figures else []),
         f"Everything is in {out}. Try: openset detect evaluate --known-gt {out}/known.json "

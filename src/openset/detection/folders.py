@@ -9,9 +9,8 @@ from xml.etree import ElementTree  # the parser below refuses what makes XML dan
 
 from openset.detection.coco import GroundTruth, from_chunks
 from openset.detection.entries import LARGEST, boxes, flags, is_id, lengths
-from openset.detection.names import text_lines
 from openset.errors import OpenSetError
-from openset.files import read_json, reason
+from openset.files import existing, read_json, reason
 
 _IMAGE_ENDINGS = {".jpg", ".jpeg", ".png", ".bmp", ".webp", ".tif", ".tiff"}
 _NAME_FILES = ("classes.txt", "obj.names")
@@ -217,6 +216,16 @@ def _class_names(labels: Path) -> list[str]:
             if (place / name).is_file():
                 return _names_in_yaml(place / name)
     raise OpenSetError(f"{labels}: no class names; put them into classes.txt beside the labels, one per line.")
+
+
+def text_lines(file: Path) -> list[str]:
+    """Lines of a file of names, one per line."""
+    try:
+        return existing(file).read_text(encoding="utf-8-sig").splitlines()
+    except UnicodeDecodeError as error:
+        raise OpenSetError(f"{file} is not a text file in UTF-8; save it as UTF-8.") from error
+    except OSError as error:
+        raise OpenSetError(f"Cannot read {file}: {reason(error)}.") from error
 
 
 def _names_in_json(file: Path) -> list[str]:

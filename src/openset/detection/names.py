@@ -7,7 +7,7 @@ import numpy as np
 
 from openset.detection.coco import Bools
 from openset.errors import OpenSetError, did_you_mean
-from openset.files import existing, read_json, reason
+from openset.files import read_json
 
 _SAME = {
     "airplane": "aeroplane",
@@ -91,16 +91,6 @@ def similar_classes(names: Sequence[str], groups: Iterable[Iterable[str]] | None
         table[np.ix_(members, members)] = True
     np.fill_diagonal(table, False)
     return table
-
-
-def text_lines(file: Path) -> list[str]:
-    """Lines of a file of names, one per line."""
-    try:
-        return existing(file).read_text(encoding="utf-8-sig").splitlines()
-    except UnicodeDecodeError as error:
-        raise OpenSetError(f"{file} is not a text file in UTF-8; save it as UTF-8.") from error
-    except OSError as error:
-        raise OpenSetError(f"Cannot read {file}: {reason(error)}.") from error
 
 
 def read_similar(path: str | Path, names: Sequence[str]) -> list[list[str]]:

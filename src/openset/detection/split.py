@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from openset.detection.coco import Detections, GroundTruth
-from openset.detection.names import Names, text_lines
+from openset.detection.folders import text_lines
+from openset.detection.names import Names
 from openset.detection.results import read_detections
 from openset.errors import OpenSetError, did_you_mean
 from openset.files import write_json
