@@ -9,6 +9,8 @@ import typer
 
 from openset import Scores
 from openset.cli import app
+from openset.cli._numbers import numbers
+from openset.errors import OpenSetError
 from openset.metrics import METRICS
 
 COMMANDS = [command.name for command in app.registered_commands]
@@ -194,3 +196,25 @@ def test_the_installed_command_works_and_a_closed_pipe_does_not_hurt(scores_file
         process.stdout.readline()
         process.stdout.close()
         assert "Traceback" not in process.stderr.read()
+
+
+def test_lists_of_numbers_may_hold_ranges():
+    assert numbers("0-2, 5,7-7", "--seeds") == [0, 1, 2, 5, 7]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("0-999999999999", "--seeds: '0-999999999999' makes more than 10,000 numbers"),
+        ("0-9000,0-9000", "--seeds: '0-9000' makes more than 10,000 numbers"),
+        ("²", "--seeds: '²' is neither a number nor a range"),
+        ("0-²", "--seeds: '0-²' is neither a number nor a range"),
+        ("9" * 5000, "is neither a number nor a range"),
+        ("5-2", "--seeds: '5-2' ends before it begins"),
+        ("5-", "--seeds: '5-' is neither a number nor a range"),
+        (",", "--seeds: give at least one number"),
+    ],
+)
+def test_lists_that_are_no_numbers_or_too_many_are_refused(text, words):
+    with pytest.raises(OpenSetError, match=words):
+        numbers(text, "--seeds")

@@ -124,6 +124,19 @@ def page_words(files):
     return ["detect", "evaluate", *inputs(files), "--recall", 0.5, "--bootstrap", 0, "--report", files / "r.html"]
 
 
+@pytest.mark.parametrize("recalls", [(0.5,), (0.2, 0.5, 0.25)])
+def test_the_page_and_the_terminal_give_the_same_verdict(files, capsys, recalls):
+    words = ["detect", "evaluate", *inputs(files), "--bootstrap", 0, "--report", files / "r.html"]
+    code, out, _ = run(capsys, *words, *(word for recall in recalls for word in ("--recall", recall)))
+    assert code == 0
+    said, rule = out[out.index("Verdict: ") :].removeprefix("Verdict: ").splitlines()[:2]
+    shown = re.search(r'<p class="lead">(.*?)</p><p>(.*?)</p>', (files / "r.html").read_text())
+    assert shown.group(1) == said[0].upper() + said[1:]
+    assert shown.group(2) == rule
+    assert said.startswith("severely affected")
+    assert "training" in rule
+
+
 def wild_pictures(files, names):
     """Tiny real pictures for the wild images of these names."""
     image = pytest.importorskip("PIL.Image")
@@ -201,6 +214,21 @@ def test_mistakes_are_one_sentence_and_code_2(files, capsys, words, sentence):
     assert sentence in err
     assert len(err.strip().splitlines()) == 1
     assert out == ""
+
+
+@pytest.mark.parametrize(
+    ("command", "words"),
+    [
+        ("evaluate", ["--seed", -1]),
+        ("evaluate", ["--bootstrap", -3]),
+        ("compare", ["--seed", -1]),
+        ("demo", ["--seed", -1]),
+    ],
+)
+def test_numbers_below_zero_are_refused_at_once(files, capsys, command, words):
+    code, out, err = run(capsys, "detect", command, *([] if command == "demo" else inputs(files)), *words)
+    assert (code, out) == (2, "")
+    assert words[0] in err
 
 
 def test_missing_and_broken_files_are_named(files, capsys):
@@ -316,6 +344,25 @@ def test_split_then_evaluate(files, capsys):
     assert "Verdict: hardly affected" in out
     code, _, err = run(capsys, "detect", "split", files / "all.json", "--out", files / "s")
     assert (code, "the classes are: a, b" in err) == (2, True)
+
+
+@pytest.mark.parametrize("option", ["--known", "--hide"])
+def test_split_names_that_no_file_can_have_are_names_of_classes(files, capsys, option):
+    code, _, err = run(capsys, "detect", "split", files / "known.json", option, "x" * 300, "--out", files / "s")
+    assert (code, "has no class 'xxx" in err) == (2, True)
+
+
+def test_split_writes_all_or_nothing(files, capsys):
+    """Half a character in a name cannot be written: that must be known before the first file is."""
+    content = json.loads((files / "known.json").read_text())
+    content["categories"][1]["name"] = "b\ud800"
+    content["images"].append({"id": 50})
+    content["annotations"].append({"image_id": 50, "category_id": 1, "bbox": [0, 0, 10, 10]})
+    (files / "all.json").write_text(json.dumps(content))
+    code, _, err = run(capsys, "detect", "split", files / "all.json", "--known", "a", "--out", files / "s")
+    assert code == 2
+    assert "'categories' entry 1: name holds half a character" in err
+    assert not (files / "s").exists()
 
 
 def test_gallery(files, capsys):

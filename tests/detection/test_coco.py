@@ -147,6 +147,14 @@ def test_strange_classes_are_reported_not_dropped():
         ({"bbox": [0, 1, 2]}, "entry 1: bbox must be four numbers"),
         ({"bbox": [0, 1, 2, "3x"]}, "entry 1: bbox must be four numbers"),
         ({"bbox": None}, "entry 1: bbox must be four numbers"),
+        ({"bbox": "0055"}, "entry 1: bbox must be four numbers .* got '0055'"),
+        ({"bbox": ["0", "0", "5", "5"]}, "entry 1: bbox must be four numbers"),
+        ({"bbox": {"0": 0, "1": 0, "2": 5, "3": 5}}, "entry 1: bbox must be four numbers"),
+        ({"bbox": [0, 0, 10**400, 1]}, "entry 1: bbox .* more than 1,000,000,000 pixels"),
+        ({"bbox": [-1e300, 0, 2e300, 1e300]}, "entry 1: bbox .* more than 1,000,000,000 pixels"),
+        ({"bbox": [0, 0, 1e200, 1e200]}, "entry 1: bbox .* more than 1,000,000,000 pixels"),
+        ({"score": 10**400}, "entry 1: score is 10+.*; it must be a finite number"),
+        ({"score": "0.9"}, "entry 1: score must be a number, got '0.9'"),
         ({"image_id": [1]}, r"entry 1: \[1\] cannot be an id"),
     ],
 )
@@ -177,6 +185,30 @@ def test_missing_fields_are_named():
             "entry 3: there is no such category_id: 99",
         ),
         ("annotations", {"image_id": 0, "category_id": 0, "bbox": [0, 0, 1, -1]}, "entry 3: bbox"),
+        *(
+            ("annotations", {"image_id": 0, "category_id": 0, "bbox": [0, 0, 1, 1], flag: value}, words)
+            for flag, value, words in (
+                ("iscrowd", "0", "'annotations' entry 3: iscrowd must be 0 or 1, got '0'"),
+                ("iscrowd", [0], r"'annotations' entry 3: iscrowd must be 0 or 1, got \[0\]"),
+                ("iscrowd", 2, "'annotations' entry 3: iscrowd must be 0 or 1, got 2"),
+                ("ignore", "false", "'annotations' entry 3: ignore must be 0 or 1, got 'false'"),
+                ("difficult", None, "'annotations' entry 3: difficult must be 0 or 1, got None"),
+            )
+        ),
+        ("annotations", {"image_id": 0, "category_id": 0, "bbox": "0055"}, "entry 3: bbox must be four numbers"),
+        ("annotations", {"image_id": 0, "category_id": 0, "bbox": [0, 0, 10**400, 1]}, "entry 3: bbox .* more than"),
+        ("images", {"id": 7, "width": 10**400}, "'images' entry 3: width is 10+.*; it must be a finite number"),
+        ("images", {"id": 7, "height": float("inf")}, "'images' entry 3: height is inf"),
+        ("images", {"id": 7, "width": 1e200}, "'images' entry 3: width is 1e.200; .* 0 to 1,000,000,000 pixels"),
+        ("images", {"id": 7, "height": -3}, "'images' entry 3: height is -3; .* 0 to 1,000,000,000 pixels"),
+        ("images", {"id": 7, "width": [3]}, r"'images' entry 3: width must be a number, got \[3\]"),
+        ("images", {"id": 7, "file_name": {"a": 1}}, "'images' entry 3: file_name must be text, got {'a': 1}"),
+        ("images", {"id": 7, "file_name": "\ud800.png"}, "'images' entry 3: file_name holds half a character"),
+        ("images", {"id": "\ud800"}, "'images' entry 3: id holds half a character"),
+        ("categories", {"id": 1, "name": None}, "'categories' entry 2: name must be text, got None"),
+        ("categories", {"id": 1, "name": {"a": 1}}, "'categories' entry 2: name must be text, got {'a': 1}"),
+        ("categories", {"id": 1, "name": "elk\udfff"}, "'categories' entry 2: name holds half a character"),
+        ("categories", {"id": "\ud800", "name": "elk"}, "'categories' entry 2: id holds half a character"),
         ("images", {"id": 5}, "5 stands twice among the ids of 'images'"),
         ("categories", {"id": 1, "name": "cat"}, "'cat' stands twice"),
     ],
@@ -184,6 +216,17 @@ def test_missing_fields_are_named():
 def test_bad_ground_truth_is_named(part, entry, words):
     with pytest.raises(OpenSetError, match=words):
         read_ground_truth({**TRUTH, part: [*TRUTH[part], entry]})
+
+
+def test_flags_may_be_truth_values_and_what_is_not_known_null():
+    box = {"image_id": 0, "category_id": 0, "bbox": [0, 0, 1, 1]}
+    flags = [{**box, "iscrowd": True}, {**box, "ignore": True}, {**box, "iscrowd": False, "difficult": 1}]
+    images = [{"id": 0, "file_name": None, "width": None, "height": None}, {"id": 5}, {"id": 6}]
+    truth = read_ground_truth({**TRUTH, "images": images, "annotations": flags})
+    assert truth.crowd.tolist() == [True, False, False]
+    assert truth.ignore.tolist() == [False, True, True]
+    assert truth.file_names[0] == ""
+    assert truth.sizes[0].tolist() == [0, 0]
 
 
 def test_the_two_kinds_of_file_are_told_apart(tmp_path):
@@ -220,6 +263,11 @@ def test_a_truncated_file_says_where(tmp_path):
         (b'[{"a": 1},]', "comma after the last entry"),
         (b'[{"a": 1}] x]', "more text after the end"),
         (b'{"images" [1]}', "':' is missing"),
+        (b'{"images": [1] "categories": [2]}', "a comma or '}' is missing"),
+        (b'{"info": 1 "images": [2]}', "a comma or '}' is missing"),
+        (b'{"images": [1], }', "comma after the last entry"),
+        (b'{, "images": [1]}', "expecting value"),
+        (b"{5: [1]}", "a name in quotes is missing"),
         (b"[" + b"[" * 100_000 + b"]" * 100_001, "nested too deeply"),
         (b"[\xff\xfe]", "not UTF-8"),
         (b'[{"a": 1}, {"a": ' + b"1" * 5000 + b"}]", "in the list, entry 1: it holds a number of thousands of digits"),

@@ -506,6 +506,15 @@ def test_interval_brackets_the_value_and_repeats():
 # ---- what is refused -----------------------------------------------------------------------------------------------
 
 
+def test_names_that_differ_by_a_sign_are_two_classes():
+    """c# is known and c++ is wild: neither hides the other."""
+    _, known_found, _, wild_found = pencil_case()
+    known = replace(pencil_case()[0], class_names=("c#", "b"))
+    wild = replace(pencil_case()[2], class_names=("c++", "zebra"))
+    result = evaluate_open_set(known, known_found, wild, wild_found, recalls=[0.5], bootstrap=0)
+    assert result.wilderness[0].unreached == ("b",)
+
+
 def test_a_known_class_on_wild_images_is_refused_under_any_name():
     known, known_found, wild, wild_found = pencil_case()
     known = replace(known, class_names=("aeroplane", "b"))
@@ -531,6 +540,13 @@ def test_undefined_is_loud():
         evaluate_open_set(*case, recalls=[30])
     with pytest.raises(OpenSetError, match="Did you mean 'official'"):
         evaluate_open_set(*case, variant="offical")
+    for ratio in (math.nan, math.inf, -math.inf):
+        with pytest.raises(OpenSetError, match=f"ratio {ratio} is not possible with 4 known and 4 wild images"):
+            evaluate_open_set(*pencil_case(), recalls=[0.5], ratios=[ratio])
+    with pytest.raises(OpenSetError, match="'bootstrap' must be 0 or more, got -3"):
+        evaluate_open_set(*pencil_case(), recalls=[0.5], bootstrap=-3)
+    with pytest.raises(OpenSetError, match="'seed' must be 0 or more, got -1"):
+        evaluate_open_set(*pencil_case(), recalls=[0.5], bootstrap=5, seed=-1)
     with pytest.raises(OpenSetError, match="ratio 2 is not possible with 4 known and 4 wild images: the largest is 1"):
         evaluate_open_set(*case, ratios=[2])
     with pytest.raises(OpenSetError, match="no object to find: 0 objects"):

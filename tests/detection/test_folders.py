@@ -36,6 +36,11 @@ def test_voc_boxes_include_both_ends_and_count_from_one(tmp_path):
         (VOC.replace("48", "left"), "not a readable VOC annotation"),
         (VOC.replace("<xmin>48</xmin>", ""), "bbox .* not finite"),
         (VOC.replace("195", "5"), "negative width"),
+        (VOC.replace("<width>200", "<width>inf"), r"1\.xml, image entry 0: width is inf"),
+        (VOC.replace("<height>100", "<height>1e300"), r"1\.xml, image entry 0: height is 1e\+300"),
+        (VOC.replace("195", "1e200"), r"1\.xml, object entry 0: bbox .* more than"),
+        (VOC.replace("<difficult>1", "<difficult>7"), r"1\.xml, object entry 1: difficult must be 0 or 1, got 7"),
+        (VOC.replace("<difficult>1", "<difficult>" + "1" * 5000), r"1\.xml is not a readable VOC annotation"),
         ('<!DOCTYPE a [<!ENTITY b "c">]>' + VOC.replace("dog", "&b;"), "DOCTYPE"),
         ("<annotation/>", "none of the 1 VOC files has an object"),
     ],
@@ -92,6 +97,7 @@ def test_yolo_names_from_yaml(yolo):
         ("1 0.5 0.5 0.2 x", "line 1: expected"),
         ("7 0.5 0.5 0.2 0.2", "class 7, but there are 2 class names"),
         ("1 0.5 0.5 nan 0.2", "line 1: expected"),
+        ("1 0.5 0.5 1e300 0.2", "line 1: expected"),
     ],
 )
 def test_bad_yolo_lines_are_named(yolo, line, words):
@@ -114,3 +120,31 @@ def test_bad_yolo_folders_are_named(yolo):
         read_ground_truth(yolo)
     with pytest.raises(OpenSetError, match="holds neither VOC"):
         read_ground_truth(yolo / "images")
+
+
+@pytest.mark.parametrize(
+    ("file", "content", "words"),
+    [
+        ("classes.txt", "Käfer\nhund".encode("latin-1"), r"classes\.txt is not a text file in UTF-8"),
+        ("classes.json", b"5", r"classes\.json must be a list of class names"),
+        ("classes.json", b'{"0": "cat", "1": "dog"}', r"classes\.json must be a list of class names"),
+        ("classes.json", b'["cat", null]', r"classes\.json must be a list of class names"),
+        ("data.yaml", b"names: cat", r"data\.yaml has no readable list 'names'"),
+        ("data.yaml", b"names: [cat, {a: 1}]", r"data\.yaml has no readable list 'names'"),
+        ("data.yaml", b"names: [cat, " + b"1" * 5000 + b"]", r"data\.yaml has no readable list 'names'"),
+        ("data.yaml", b"names: " + b"[" * 5000, r"data\.yaml has no readable list 'names'"),
+        ("data.yaml", b"names:\n" + b"- " * 2000 + b"a", r"data\.yaml has no readable list 'names'"),
+    ],
+)
+def test_bad_yolo_class_names_are_named(yolo, file, content, words):
+    if file == "data.yaml":
+        pytest.importorskip("yaml")
+    (yolo / "classes.txt").unlink()
+    (yolo / file).write_bytes(content)
+    with pytest.raises(OpenSetError, match=words):
+        read_ground_truth(yolo)
+
+
+def test_yolo_names_with_a_byte_order_mark(yolo):
+    (yolo / "classes.txt").write_text("cat\ndog\n", encoding="utf-8-sig")
+    assert read_ground_truth(yolo).class_names == ("cat", "dog")

@@ -52,13 +52,35 @@ def test_at_most_n(wild, found, images, tmp_path):
     assert len(draw_gallery(wild, found, ("a", "b"), images, tmp_path / "out", n=1).files) == 1
 
 
-@pytest.mark.parametrize("name", ["../secret.png", "/secret.png", "sub/../../secret.png", "link.png", "a\0b", ""])
+@pytest.mark.parametrize(
+    "name", ["../secret.png", "/secret.png", "sub/../../secret.png", "link.png", "a\0b", "", "\ud800.png", "x" * 300]
+)
 def test_images_outside_the_folder_are_never_read(wild, found, images, tmp_path, name):
     Image.new("RGB", (10, 10)).save(tmp_path / "secret.png")
     (images / "link.png").symlink_to(tmp_path / "secret.png")
     wild = replace(wild, file_names=(name, name, name))
     with pytest.raises(OpenSetError, match="None of the 2 images"):
         draw_gallery(wild, found, ("a", "b"), images, tmp_path / "out")
+
+
+def test_a_box_far_beyond_the_picture_is_drawn_at_its_edge(wild, found, images, tmp_path):
+    """Pillow draws every pixel of a line, also the billions that nobody sees."""
+    far = [[-1e300, 0, 2e300, 1e300], [0, 0, 9, 9], [-1e12, 100, 2e12, 1e12]]
+    drawn = draw_gallery(
+        replace(wild, box=np.array([[0.0, 0, 1e300, 1e300]])),
+        replace(found, box=np.array(far)),
+        ("a", "b"),
+        images,
+        tmp_path,
+    )
+    with Image.open(drawn.files[0]) as picture:
+        assert picture.getpixel((350, 101)) == (220, 38, 38)  # the one edge that the picture shows
+        assert picture.getpixel((350, 200)) == (255, 255, 255)
+
+
+def test_large_scores_and_long_names_stay_short(wild, found, images, tmp_path):
+    drawn = draw_gallery(wild, replace(found, score=np.array([1e300, 0.7, 12.5])), ("a" * 9999, "b"), images, tmp_path)
+    assert [file.name for file in drawn.files] == [f"001-{'a' * 40}-1e300.png", f"002-{'a' * 40}-12.50.png"]
 
 
 def test_class_names_cannot_leave_the_output_folder(wild, found, images, tmp_path):

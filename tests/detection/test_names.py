@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from openset.detection.names import plain, read_similar, similar_classes
+from openset.detection.names import Names, is_unknown, plain, read_similar, similar_classes
 from openset.errors import OpenSetError
 
 VOC = [
@@ -42,6 +42,33 @@ def test_voc_names_in_coco():
     for coco, voc in COCO_NAMES.items():
         assert plain(coco) == plain(voc)
     assert len({plain(name) for name in VOC}) == 20
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ("tv monitor", "TVMonitor", True),
+        ("motor-bike", "motor_bike", True),
+        ("motor-bike", "Motorcycle", True),
+        ("c#", "c++", False),
+        ("c#", "c", False),
+        ("-", "_", False),
+    ],
+)
+def test_blanks_hyphens_underscores_and_case_do_not_count_but_other_signs_do(one, other, same):
+    assert (plain(one) == plain(other)) == same
+
+
+def test_the_very_name_comes_before_one_that_means_the_same():
+    names = Names(["motor-bike", "motorbike", "c#", "c++"], "file.json")
+    assert [names.find(name) for name in ("motor-bike", "motorbike", "C#", "c++", "c")] == [0, 1, 2, 3, None]
+    with pytest.raises(OpenSetError, match=r"'Motor Bike' may be 'motor-bike' or 'motorbike' of file\.json"):
+        names.find("Motor Bike")
+
+
+def test_the_word_unknown_may_stand_in_brackets():
+    assert all(map(is_unknown, ("unknown", "<Unknown>", "unknown_object", "[unknowns]")))
+    assert not is_unknown("unknown dog")
 
 
 def test_similar_sets_of_voc_are_the_published_ones():

@@ -134,17 +134,26 @@ def test_bad_rules_are_named(tmp_path):
         ("recall=0.9", "No class satisfies the rule 'recall=0.9'"),
         ("wild_fp=-1", "must be 0 or more"),
         ("f_beta=0", "must be a positive number"),
+        ("f_beta=1e200", "must be a positive number of at most 1e.06, got 1e.200"),
     ]:
         with pytest.raises(OpenSetError, match=words):
             choose(data, ranked, rule)
-    with pytest.raises(OpenSetError, match="ratio 3 is not possible"):
-        choose(data, ranked, "precision=0.5", ratio=3)
+    for ratio in (3, -0.01, math.nan, math.inf):
+        with pytest.raises(OpenSetError, match=f"ratio {ratio} is not possible"):
+            choose(data, ranked, "precision=0.5", ratio=ratio)
     (tmp_path / "t.json").write_text('{"thresholds": {"a": "x"}}')
     with pytest.raises(OpenSetError, match="is not a file of thresholds"):
         Thresholds.read(tmp_path / "t.json")
     chosen = choose(data, ranked, "recall=0.5")
     with pytest.raises(OpenSetError, match="have no class 'c' of here"):
         chosen.for_classes(("a", "c"), "here")
+
+
+def test_frozen_thresholds_go_to_the_very_class_they_were_chosen_for():
+    _, point = apply(*ready(*pencil_case()), np.zeros(2))
+    frozen = Thresholds("by hand", {"c#": 0.1, "c++": 0.2, "motor-bike": 0.3, "motorbike": 0.4}, point, {})
+    names = ("c++", "motor-bike", "c#", "motorbike")
+    assert frozen.for_classes(names, "here").tolist() == [0.2, 0.3, 0.1, 0.4]
 
 
 def test_empty_detections_have_no_operating_point():

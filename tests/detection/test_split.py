@@ -7,7 +7,7 @@ from detection_sets import make_truth
 
 from openset.detection.coco import read_ground_truth
 from openset.detection.evaluation import evaluate_open_set
-from openset.detection.split import coco_dict, read_names, split_classes, write_split
+from openset.detection.split import coco_dict, find_classes, read_names, split_classes, write_split
 from openset.errors import OpenSetError
 
 
@@ -34,6 +34,14 @@ def test_by_hand(truth):
     assert parts.known.ignore.tolist() == [False, False, True]
     assert parts.wild.category.tolist() == [0]
     assert (parts.hidden_on_known, parts.n_mixed, parts.n_empty) == (1, 1, 1)
+
+
+def test_a_class_is_found_by_its_own_name_first():
+    truth = make_truth([], classes=("c#", "c++", "Tv", "tvmonitor"))
+    for i, name in enumerate(truth.class_names):
+        assert find_classes(truth, [name]) == [i]
+    with pytest.raises(OpenSetError, match=r"'TV' may be 'Tv' or 'tvmonitor' of truth: .*as it stands there"):
+        find_classes(truth, ["TV"])
 
 
 def test_mixed_images_can_be_dropped(truth):
@@ -67,6 +75,12 @@ def test_names_from_a_file_or_a_list(tmp_path):
     (tmp_path / "names.txt").write_text("cat\n\nelk \n")
     assert read_names(str(tmp_path / "names.txt")) == ["cat", "elk"]
     assert read_names("cat, elk") == ["cat", "elk"]
+    (tmp_path / "names.txt").write_text("cat\nelk", encoding="utf-8-sig")  # as some editors write UTF-8
+    assert read_names(str(tmp_path / "names.txt")) == ["cat", "elk"]
+    (tmp_path / "names.txt").write_bytes("Käfer".encode("latin-1"))
+    with pytest.raises(OpenSetError, match=r"names\.txt is not a text file in UTF-8"):
+        read_names(str(tmp_path / "names.txt"))
+    assert read_names("x" * 300) == ["x" * 300]
 
 
 def test_impossible_splits_are_refused(truth):

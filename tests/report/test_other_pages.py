@@ -144,9 +144,14 @@ def test_the_box_is_where_the_detection_is(tmp_path, factor):
         assert near(picture.getpixel(elsewhere), grey), elsewhere
 
 
-def test_a_box_beyond_the_picture_is_cut_off(picture):
-    [drawn] = decoded(gallery_section([FalseDetection(picture, (-50, -50, 500, 500), "cat", 0.9)])[0])
+@pytest.mark.parametrize("box", [(-50, -50, 500, 500), (-1e300, 0, 2e300, 1e300), (1e300, 1e300, 5, 5)])
+def test_a_box_beyond_the_picture_is_cut_off(picture, box):
+    [drawn] = decoded(gallery_section([FalseDetection(picture, box, "cat", 0.9)])[0])
     assert drawn.size == (80, 60)
+
+
+def test_a_large_score_stays_short(picture):
+    assert "cat, score 1e+300<" in gallery_section([FalseDetection(picture, (5, 5, 20, 20), "cat", 1e300)])[0]
 
 
 def test_missing_images_are_one_sentence(picture, tmp_path):

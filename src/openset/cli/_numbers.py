@@ -1,6 +1,11 @@
 """Lists on the command line: names by commas, numbers and ranges."""
 
+import re
+
 from openset.errors import OpenSetError
+
+_MOST = 10_000
+_PIECE = re.compile(r"([0-9]{1,18})(?:-([0-9]{1,18}))?")
 
 
 def names(text: str) -> list[str]:
@@ -12,10 +17,15 @@ def numbers(text: str, option: str) -> list[int]:
     """`0-2,5` as 0, 1, 2, 5."""
     found: list[int] = []
     for piece in names(text):
-        first, _, last = piece.partition("-")
-        if not first.isdigit() or (last and not last.isdigit()):
-            raise OpenSetError(f"{option}: '{piece}' is neither a number nor a range such as 0-4.")
-        found += range(int(first), int(last or first) + 1)
+        written = _PIECE.fullmatch(piece)
+        if written is None:
+            raise OpenSetError(f"{option}: '{piece:.60}' is neither a number nor a range such as 0-4.")
+        first, last = int(written[1]), int(written[2] or written[1])
+        if last < first:
+            raise OpenSetError(f"{option}: '{piece}' ends before it begins; write it like 0-4.")
+        if len(found) + last - first >= _MOST:
+            raise OpenSetError(f"{option}: '{piece}' makes more than {_MOST:,} numbers; give fewer.")
+        found += range(first, last + 1)
     if not found:
         raise OpenSetError(f"{option}: give at least one number.")
     return found

@@ -42,8 +42,8 @@ Recall = Annotated[
     list[float] | None,
     typer.Option(help="Recall of the operating point; may be repeated.  [default: 0.1 0.3 0.5]"),
 ]
-Bootstrap = Annotated[int, typer.Option(help="Replicates over images for 95 % intervals; 0 for none.")]
-Seed = Annotated[int, typer.Option(help="Seed of the bootstrap.")]
+Bootstrap = Annotated[int, typer.Option(min=0, help="Replicates over images for 95 % intervals; 0 for none.")]
+Seed = Annotated[int, typer.Option(min=0, help="Seed of the bootstrap.")]
 ExtraImages = Annotated[bool, typer.Option("--allow-extra-images", help="Leave out results on other images.")]
 OtherClasses = Annotated[bool, typer.Option("--drop-other-classes", help="Leave out results of other classes.")]
 JsonOut = Annotated[Path | None, typer.Option("--json", help="Write everything as JSON.")]
@@ -151,7 +151,8 @@ def evaluate(
     from openset.detection.evaluation import RECALLS, evaluate_data
     from openset.detection.gate import check_bars, parse_bar
     from openset.detection.names import read_similar
-    from openset.detection.tables import TRAINING_RULE, csv_lines, paper_tables, result_tables, verdict
+    from openset.detection.tables import csv_lines, paper_tables, result_tables
+    from openset.detection.verdict import TRAINING_RULE, verdict
     from openset.detection.wilderness import VARIANTS
     from openset.files import write_json
 
@@ -200,7 +201,7 @@ def evaluate(
         f"OWOD: WI {_or_dash(result.owod.wi)} at recall {result.owod.recall:g}, A-OSE {result.owod.a_ose}, "
         f"U-Recall {_or_dash(result.owod.u_recall)} (defined differently from the figures above)",
         "",
-        verdict(result),
+        f"Verdict: {verdict(result)}",
         TRAINING_RULE,
     )
     drawn: list[Path] = []
@@ -464,12 +465,13 @@ def gallery(
 def demo(
     out: Annotated[Path, typer.Option(help="Folder for scenes, detector, results and pictures.")] = Path("detect-demo"),
     steps: Annotated[int, typer.Option(help="Training steps; fewer are faster and worse.", min=1)] = 1500,
-    seed: Annotated[int, typer.Option(help="Seed of scenes, training and bootstrap.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of scenes, training and bootstrap.")] = 0,
 ) -> None:
     """Train a small detector on some shapes (about two minutes on 2 cores) and see what it calls the others."""
     from openset.detection.demo import run_demo
     from openset.detection.scenes import KNOWN, UNKNOWN
-    from openset.detection.tables import result_tables, verdict
+    from openset.detection.tables import result_tables
+    from openset.detection.verdict import verdict
 
     with _progress() as report:
         done = run_demo(out, steps=steps, seed=seed, report=report)
@@ -479,7 +481,7 @@ def demo(
         f"Tested on {done.result.n_known} scenes of known shapes and {done.result.n_wild} wild scenes of unknown ones.",
         "",
         *result_tables(done.result),
-        verdict(done.result),
+        f"Verdict: {verdict(done.result)}",
         *([f"Look at {done.gallery.sheet}: the unknown shapes it is surest about."] if done.gallery else []),
         *([f"{len(done.figures)} figures are in {done.figures[0].parent}."] if done.figures else []),
         f"Everything is in {out}. Try: openset detect evaluate --known-gt {out}/known.json "

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from openset.detection.coco import Floats, Ints
 from openset.detection.ranking import OperatingPoint, Ranked, at_recall, needed
 from openset.detection.sets import Levels, OpenSetData
+from openset.errors import OpenSetError
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,6 +38,7 @@ def replicates(
     seed: int = 0,
 ) -> Replicates:
     """AWI and false positives per 1,000 wild images in `n` replicates."""
+    check_draws(n, seed)
     awi, rate = np.full((n, len(recalls)), np.nan), np.full((n, len(recalls)), np.nan)
     image = data.known_found.image[ranked.rows]
     counted = np.flatnonzero(data.known.counted)
@@ -64,6 +66,13 @@ def replicates(
                 open_counts = np.bincount(wild_class, weights=share[wild_image], minlength=ranked.n_classes)
                 awi[i, j] = _pool(point, open_counts, variant)
     return Replicates(awi, rate)
+
+
+def check_draws(n: int, seed: int) -> None:
+    """Numbers that draws can be made with."""
+    for name, value in (("bootstrap", n), ("seed", seed)):
+        if value < 0:
+            raise OpenSetError(f"bootstrap over images: '{name}' must be 0 or more, got {value}.")
 
 
 def interval(values: Floats, level: float = 0.95) -> tuple[float, float]:

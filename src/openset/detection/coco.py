@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from openset.detection.entries import boxes, check_unique, column, places
+from openset.detection.entries import boxes, check_unique, check_whole, column, flags, lengths, places, texts
 from openset.detection.json_stream import read_chunks
 from openset.errors import OpenSetError
 
@@ -112,13 +112,13 @@ def read_ground_truth(source: Any) -> GroundTruth:
     if isinstance(source, GroundTruth):
         return source
     if isinstance(source, Mapping):
-        return _from_chunks(source.items(), "ground truth")
+        return from_chunks(source.items(), "ground truth")
     if isinstance(source, str | Path):
         if Path(source).is_dir():
             from openset.detection.folders import read_folder
 
             return read_folder(Path(source))
-        return _from_chunks(read_chunks(source), str(source))
+        return from_chunks(read_chunks(source), str(source))
     raise OpenSetError(f"Ground truth is a file, a folder or a COCO object, not a {type(source).__name__}.")
 
 
@@ -129,7 +129,8 @@ _ABSENT: dict[str, dict[str, Any]] = {  # field -> its value when it is absent; 
 }
 
 
-def _from_chunks(chunks: Iterable[tuple[str | None, Any]], source: str) -> GroundTruth:
+def from_chunks(chunks: Iterable[tuple[str | None, Any]], source: str) -> GroundTruth:
+    """Ground truth from the lists of a COCO object, each in one or more parts."""
     table: dict[str, dict[str, list[Any]]] = {key: {name: [] for name in fields} for key, fields in _ABSENT.items()}
     box_parts = [np.zeros((0, 4))]
     for key, entries in chunks:
@@ -154,25 +155,24 @@ def _assemble(table: dict[str, dict[str, list[Any]]], box: Floats, source: str) 
         if not table[key]["id"]:
             raise OpenSetError(f"{source} has no '{key}', so it is not COCO ground truth.")
         check_unique(table[key]["id"], f"ids of '{key}'", source)
-    names = tuple(str(name) for name in classes["name"])
+        check_whole(table[key]["id"], "id", f"{source}, '{key}'", 0)
+    names = tuple(texts(classes["name"], "name", f"{source}, 'categories'", 0))
     check_unique(names, "names of 'categories'", source)
     where = f"{source}, 'annotations'"
-    try:
-        sizes = np.array([images["width"], images["height"]], dtype=np.float64).T
-    except (TypeError, ValueError):
-        raise OpenSetError(f"{source}: the width and height of an image must be numbers.") from None
+    crowd, ignore, difficult = (flags(objects[name], name, where, 0) for name in ("iscrowd", "ignore", "difficult"))
+    sizes = [lengths(images[side], side, f"{source}, 'images'", 0) for side in ("width", "height")]
     return GroundTruth(
         source=source,
         image_ids=tuple(images["id"]),
-        file_names=tuple(str(name) for name in images["file_name"]),
+        file_names=tuple(texts(images["file_name"], "file_name", f"{source}, 'images'", 0, absent="")),
         class_ids=tuple(classes["id"]),
         class_names=names,
         image=_references(objects["image_id"], images["id"], "image_id", where),
         category=_references(objects["category_id"], classes["id"], "category_id", where),
         box=box,
-        ignore=np.array(objects["ignore"], dtype=bool) | np.array(objects["difficult"], dtype=bool),
-        crowd=np.array(objects["iscrowd"], dtype=bool),
-        sizes=sizes,
+        ignore=ignore | difficult,
+        crowd=crowd,
+        sizes=np.column_stack(sizes),
     )
 
 

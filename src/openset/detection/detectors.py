@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from openset.detection.coco import Floats, GroundTruth, Ints
-from openset.detection.names import plain
+from openset.detection.names import Names
 from openset.errors import OpenSetError
 from openset.files import existing
 
@@ -50,8 +50,9 @@ class Settings:
 
 def match_classes(model_names: Sequence[str], known: GroundTruth) -> Ints:
     """For each class of the model its position among the known classes, or -1."""
-    place = {plain(name): i for i, name in enumerate(known.class_names)}
-    matched = np.array([place.get(plain(name), -1) for name in model_names], dtype=np.int64)
+    classes = Names(known.class_names, known.source)
+    places = [classes.find(name) for name in model_names]
+    matched = np.array([-1 if place is None else place for place in places], dtype=np.int64)
     if (matched < 0).all():
         raise OpenSetError(
             f"The model's classes ({', '.join(model_names[:5])}, ...) have none in common with {known.source} "

@@ -9,6 +9,9 @@ from numpy.typing import NDArray
 
 from openset.errors import OpenSetError
 
+LARGEST = 1e9
+"""Pixels: no image is that large, and beyond it areas overflow and pictures are never drawn to the end."""
+
 
 def column(entries: Sequence[Any], name: str, where: str, first: int, absent: Any = ...) -> list[Any]:
     """The field `name` of every entry; `absent` stands in for it, or, if not given, it must be there."""
@@ -26,9 +29,9 @@ def column(entries: Sequence[Any], name: str, where: str, first: int, absent: An
 
 
 def boxes(values: list[Any], where: str, first: int) -> NDArray[np.float64]:
-    """Boxes as an array; each must be four finite numbers with a size that is not negative."""
+    """Boxes as an array; each must be four numbers of a possible size that is not negative."""
     try:
-        if set(map(len, values)) - {4}:
+        if set(map(len, values)) - {4} or not _all_numbers(chain.from_iterable(values)):
             raise ValueError
         box = np.fromiter(chain.from_iterable(values), dtype=np.float64, count=4 * len(values)).reshape(-1, 4)
     except (TypeError, ValueError):
@@ -36,13 +39,20 @@ def boxes(values: list[Any], where: str, first: int) -> NDArray[np.float64]:
         raise OpenSetError(
             f"{where} entry {first + row}: bbox must be four numbers (x, y, width, height), got {values[row]!r:.60}."
         ) from None
-    bad = ~np.isfinite(box).all(axis=1) | (box[:, 2:] < 0).any(axis=1)
+    except OverflowError:  # a whole number that no float can hold
+        far = 2 * LARGEST
+        box = np.array([[max(min(number, far), -far) for number in value] for value in values], dtype=np.float64)
+    bad = ~(np.abs(box) <= LARGEST).all(axis=1) | (box[:, 2:] < 0).any(axis=1)
     if bad.any():
         row = int(np.argmax(bad))
-        finite = np.isfinite(box[row]).all()
-        what = "a negative width or height" if finite else "a number that is not finite"
+        if not np.isfinite(box[row]).all():
+            what = "a number that is not finite"
+        elif (box[row, 2:] < 0).any():
+            what = "a negative width or height"
+        else:
+            what = f"more than {LARGEST:,.0f} pixels"
         raise OpenSetError(
-            f"{where} entry {first + row}: bbox {values[row]} has {what}. "
+            f"{where} entry {first + row}: bbox {values[row]!r:.90} has {what}. "
             "A box is x, y, width, height; convert corner coordinates first."
         )
     return box
@@ -51,15 +61,65 @@ def boxes(values: list[Any], where: str, first: int) -> NDArray[np.float64]:
 def numbers(values: list[Any], name: str, where: str, first: int) -> NDArray[np.float64]:
     """Finite numbers as an array."""
     try:
+        if not _all_numbers(values):
+            raise TypeError
         array = np.fromiter(values, dtype=np.float64, count=len(values))
-    except (TypeError, ValueError):
-        row = next(i for i, value in enumerate(values) if not isinstance(value, int | float))
+    except TypeError:
+        row = next(i for i, value in enumerate(values) if not isinstance(value, _NUMBERS))
         raise OpenSetError(f"{where} entry {first + row}: {name} must be a number, got {values[row]!r:.40}.") from None
+    except OverflowError:  # a whole number that no float can hold
+        array = np.array([value if abs(value) < 1e300 else np.inf for value in values], dtype=np.float64)
     bad = ~np.isfinite(array)
     if bad.any():
         row = int(np.argmax(bad))
-        raise OpenSetError(f"{where} entry {first + row}: {name} is {array[row]}; it must be a finite number.")
+        raise OpenSetError(f"{where} entry {first + row}: {name} is {values[row]!s:.40}; it must be a finite number.")
     return array
+
+
+def lengths(values: list[Any], name: str, where: str, first: int) -> NDArray[np.float64]:
+    """Widths or heights of images, 0 where they are not known."""
+    array = numbers([0 if value is None else value for value in values], name, where, first)
+    bad = ~((array >= 0) & (array <= LARGEST))
+    if bad.any():
+        row = int(np.argmax(bad))
+        raise OpenSetError(
+            f"{where} entry {first + row}: {name} is {values[row]!s:.40}; an image has 0 to {LARGEST:,.0f} pixels "
+            "on each side, 0 if the size is not known."
+        )
+    return array
+
+
+def flags(values: list[Any], name: str, where: str, first: int) -> NDArray[np.bool_]:
+    """Yes or no as 0 and 1 or as truth values; text is refused, because "0" and "false" would count as yes."""
+    try:
+        fine = set(values) <= {0, 1}
+    except TypeError:
+        fine = False
+    if not fine:
+        row = next(i for i, value in enumerate(values) if isinstance(value, list | dict) or value not in {0, 1})
+        raise OpenSetError(f"{where} entry {first + row}: {name} must be 0 or 1, got {values[row]!r:.40}.")
+    return np.array(values, dtype=bool)
+
+
+def texts(values: list[Any], name: str, where: str, first: int, absent: Any = ...) -> list[str]:
+    """Names as text; a number is the text that shows it, and `absent` that of null."""
+    for row, value in enumerate(values, first):
+        if not is_id(value) and (absent is ... or value is not None):
+            raise OpenSetError(f"{where} entry {row}: {name} must be text, got {value!r:.40}.")
+    check_whole(values, name, where, first)
+    return [absent if value is None else str(value) for value in values]
+
+
+def check_whole(values: Iterable[Any], name: str, where: str, first: int) -> None:
+    """Text must be whole characters: half of one (a lone surrogate) can be read from JSON, but never be written."""
+    for row, value in enumerate(values, first):
+        if isinstance(value, str) and not value.isascii():
+            try:
+                value.encode()
+            except UnicodeEncodeError:
+                raise OpenSetError(
+                    f"{where} entry {row}: {name} holds half a character: {value!r:.60}. Correct it in the file."
+                ) from None
 
 
 def places(values: list[Any], index: Mapping[Any, int], where: str, first: int) -> NDArray[np.int64]:
@@ -92,6 +152,16 @@ def three(values: Iterable[Any]) -> str:
     return ", ".join(repr(value) for value in islice(values, 3))
 
 
+_NUMBERS = (int, float, np.number)
+
+
+def _all_numbers(values: Iterable[Any]) -> bool:
+    """Whether there is no text among them, which NumPy would read as numbers."""
+    return all(issubclass(kind, _NUMBERS) for kind in set(map(type, values)))
+
+
 def _is_box(value: Any) -> bool:
-    sized = isinstance(value, Sequence) and not isinstance(value, str) and len(value) == 4
-    return sized and all(isinstance(number, int | float | np.number) for number in value)
+    try:
+        return len(value) == 4 and all(isinstance(number, _NUMBERS) for number in value)
+    except TypeError:
+        return False

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from openset.detection.background import ObjectVersusBackground, object_versus_background
-from openset.detection.bootstrap import interval, replicates
+from openset.detection.bootstrap import check_draws, interval, replicates
 from openset.detection.errors import KINDS, Confusion, Errors, confusion, count_errors, diagnose
 from openset.detection.matching import Matches, match, overlaps
 from openset.detection.names import similar_classes
@@ -152,6 +152,7 @@ def evaluate_data(
     wanted = [check_share("evaluate_open_set", "recall", recall) for recall in recalls]
     if not wanted or not variants:
         raise OpenSetError("evaluate_open_set: give at least one recall and one variant.")
+    check_draws(bootstrap, seed)
     names = data.known.class_names
     pairs = overlaps(data.known, data.known_found)
     matches = match(data.known, data.known_found, rule=rule, iou=iou, pairs=pairs)

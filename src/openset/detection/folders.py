@@ -2,13 +2,15 @@
 
 import math
 from collections.abc import Iterable
+from itertools import accumulate
 from pathlib import Path
 from typing import Any, NoReturn
 from xml.etree import ElementTree  # the parser below refuses what makes XML dangerous
 
-from openset.detection.coco import GroundTruth, read_ground_truth
+from openset.detection.coco import GroundTruth, from_chunks
+from openset.detection.entries import LARGEST, boxes, flags, is_id, lengths
 from openset.errors import OpenSetError
-from openset.files import read_json, reason
+from openset.files import existing, read_json, reason
 
 _IMAGE_ENDINGS = {".jpg", ".jpeg", ".png", ".bmp", ".webp", ".tif", ".tiff"}
 _NAME_FILES = ("classes.txt", "obj.names")
@@ -39,8 +41,8 @@ def _as_truth(folder: Path, images: list[Image], objects: list[dict[str, Any]], 
         for entry, key in [*((image, "id") for image in images), *((one, "image_id") for one in objects)]:
             entry[key] = int(entry[key])
     categories = [{"id": i, "name": name} for i, name in enumerate(names)]
-    truth = read_ground_truth({"images": images, "annotations": objects, "categories": categories})
-    return GroundTruth(**{**vars(truth), "source": str(folder)})
+    content = {"images": images, "annotations": objects, "categories": categories}
+    return from_chunks(content.items(), str(folder))
 
 
 # ---- Pascal VOC ----------------------------------------------------------------------------------------------------
@@ -59,30 +61,18 @@ def _read_voc(files: Iterable[Path]) -> Table:
     for file in files:
         try:
             root = ElementTree.parse(file, ElementTree.XMLParser(target=_NoDoctype())).getroot()  # noqa: S314
-            width, height = (float(root.findtext(f"size/{side}", "0")) for side in ("width", "height"))
-            images.append(
-                {
-                    "id": file.stem,
-                    "file_name": root.findtext("filename", file.stem),
-                    "width": width,
-                    "height": height,
-                }
-            )
-            for node in root.findall("object"):
-                left, top, right, bottom = (float(node.findtext(f"bndbox/{side}", "nan")) for side in _SIDES)
-                objects.append(
-                    {
-                        "image_id": file.stem,
-                        "category_id": node.findtext("name", "").strip(),
-                        # pixels are counted from 1 and both ends belong to the box
-                        "bbox": [left - 1, top - 1, right - left + 1, bottom - top + 1],
-                        "ignore": int(node.findtext("difficult", "0")),
-                    }
-                )
+            image, own = _voc_image(root, file), [_voc_object(node, file) for node in root.findall("object")]
         except (ElementTree.ParseError, ValueError) as error:
             raise OpenSetError(f"{file} is not a readable VOC annotation: {error}.") from error
         except OSError as error:
             raise OpenSetError(f"Cannot read {file}: {reason(error)}.") from error
+        # all entries are checked again together, but here the file can be named
+        for side in ("width", "height"):
+            lengths([image[side]], side, f"{file}, image", 0)
+        boxes([one["bbox"] for one in own], f"{file}, object", 0)
+        flags([one["difficult"] for one in own], "difficult", f"{file}, object", 0)
+        images.append(image)
+        objects += own
     names = sorted({one["category_id"] for one in objects})
     if not names:
         raise OpenSetError(
@@ -91,6 +81,23 @@ def _read_voc(files: Iterable[Path]) -> Table:
     for one in objects:
         one["category_id"] = names.index(one["category_id"])
     return images, objects, names
+
+
+def _voc_image(root: ElementTree.Element, file: Path) -> Image:
+    width, height = (float(root.findtext(f"size/{side}", "0")) for side in ("width", "height"))
+    name = root.findtext("filename", file.stem)
+    return {"id": file.stem, "file_name": name, "width": width, "height": height}
+
+
+def _voc_object(node: ElementTree.Element, file: Path) -> dict[str, Any]:
+    left, top, right, bottom = (float(node.findtext(f"bndbox/{side}", "nan")) for side in _SIDES)
+    return {
+        "image_id": file.stem,
+        "category_id": node.findtext("name", "").strip(),
+        # pixels are counted from 1 and both ends belong to the box
+        "bbox": [left - 1, top - 1, right - left + 1, bottom - top + 1],
+        "difficult": int(node.findtext("difficult", "0")),
+    }
 
 
 _SIDES = ("xmin", "ymin", "xmax", "ymax")
@@ -161,9 +168,14 @@ def _rows(file: Path, columns: int) -> Iterable[tuple[int, list[float]]]:
             numbers = [float(word) for word in line.split()]
         except ValueError:
             numbers = []
-        if len(numbers) != columns or not all(map(math.isfinite, numbers)) or numbers[0] != int(numbers[0]):
+        if len(numbers) != columns or not _possible(numbers) or numbers[0] != int(numbers[0]):
             raise OpenSetError(f"{file}, line {row}: expected '{kind}' ({columns} numbers), got {line.strip()!r:.60}.")
         yield row, numbers
+
+
+def _possible(numbers: list[float]) -> bool:
+    """Whether these can be a class, a box and perhaps a score."""
+    return all(map(math.isfinite, numbers)) and max(map(abs, numbers[:5])) <= LARGEST
 
 
 def _from_centre(box: list[float], width: float, height: float) -> list[float]:
@@ -197,14 +209,30 @@ def _class_names(labels: Path) -> list[str]:
     for place in (labels, *list(labels.parents)[:2]):
         for name in _NAME_FILES:
             if (place / name).is_file():
-                lines = (place / name).read_text(encoding="utf-8").splitlines()
-                return [line.strip() for line in lines if line.strip()]
+                return [line.strip() for line in text_lines(place / name) if line.strip()]
         if (place / "classes.json").is_file():
-            return [str(name) for name in read_json(place / "classes.json")]
+            return _names_in_json(place / "classes.json")
         for name in ("data.yaml", "data.yml", "dataset.yaml"):
             if (place / name).is_file():
                 return _names_in_yaml(place / name)
     raise OpenSetError(f"{labels}: no class names; put them into classes.txt beside the labels, one per line.")
+
+
+def text_lines(file: Path) -> list[str]:
+    """Lines of a file of names, one per line."""
+    try:
+        return existing(file).read_text(encoding="utf-8-sig").splitlines()
+    except UnicodeDecodeError as error:
+        raise OpenSetError(f"{file} is not a text file in UTF-8; save it as UTF-8.") from error
+    except OSError as error:
+        raise OpenSetError(f"Cannot read {file}: {reason(error)}.") from error
+
+
+def _names_in_json(file: Path) -> list[str]:
+    names = read_json(file)
+    if not isinstance(names, list) or not all(map(is_id, names)):
+        raise OpenSetError(f'{file} must be a list of class names, such as ["cat", "dog"].')
+    return [str(name) for name in names]
 
 
 def _names_in_yaml(file: Path) -> list[str]:
@@ -213,7 +241,24 @@ def _names_in_yaml(file: Path) -> list[str]:
     except ImportError as error:
         raise OpenSetError(f"Reading {file} needs PyYAML; or put the class names into classes.txt.") from error
     try:
-        names = yaml.safe_load(file.read_text(encoding="utf-8"))["names"]
-        return [str(names[i]) for i in range(len(names))]
-    except (yaml.YAMLError, KeyError, TypeError, UnicodeDecodeError) as error:
-        raise OpenSetError(f"{file} has no readable list 'names'.") from error
+        text = file.read_text(encoding="utf-8-sig")
+        if _depth(text) > _DEEPEST:  # PyYAML would work on it for minutes
+            raise ValueError("nested too deeply")
+        names = yaml.safe_load(text)["names"]
+        found = [names[i] for i in range(len(names))]
+        if isinstance(names, str) or not all(map(is_id, found)):
+            raise TypeError
+    except (yaml.YAMLError, LookupError, TypeError, ValueError, RecursionError, OSError) as error:
+        raise OpenSetError(
+            f"{file} has no readable list 'names'; it is written like this: names: [cat, dog]."
+        ) from error
+    return [str(name) for name in found]
+
+
+_DEEPEST = 100
+"""Brackets within brackets; a data set's description has two or three."""
+
+
+def _depth(text: str) -> int:
+    steps = ((letter in "[{") - (letter in "]}") for letter in text)
+    return max(accumulate(steps), default=0)

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
 _FALSE, _TRUE, _INK = (220, 38, 38), (22, 163, 74), (255, 255, 255)
+_LONGEST = 60
+"""Letters of a label that are drawn."""
 
 
 @dataclass(frozen=True)
@@ -83,7 +85,8 @@ def draw_gallery(
             continue
         picture = _draw(open_picture(file), wild, found, int(row), class_names)
         label = "".join(letter if letter.isalnum() else "-" for letter in class_names[found.category[row]])[:40]
-        place = target / f"{len(pictures) + 1:03d}-{label}-{found.score[row]:.2f}.png"
+        shown = _score_text(found.score[row]).replace("+", "")
+        place = target / f"{len(pictures) + 1:03d}-{label}-{shown}.png"
         _save(picture, place)
         pictures.append(picture)
         files.append(place)
@@ -107,9 +110,12 @@ def find_inside(folder: Path, name: str) -> Path | None:
         return None
     root = folder.resolve()
     for candidate in (folder / name, folder / Path(name).name):
-        file = candidate.resolve()
-        if file.is_relative_to(root) and file.is_file():
-            return file
+        try:
+            file = candidate.resolve()
+            if file.is_relative_to(root) and file.is_file():
+                return file
+        except (OSError, ValueError):  # too long, or no characters that a file system has: nothing is called that
+            continue
     return None
 
 
@@ -132,6 +138,19 @@ def open_picture(file: Path) -> "Image":
         raise OpenSetError(f"{file} is not a readable image, or it is far too large.") from error
 
 
+def _cut(box: Floats, size: tuple[int, int], beyond: int) -> tuple[float, float, float, float]:
+    """Corners of a box, its sides ended just outside the picture: Pillow draws every pixel of a line, seen or not."""
+    x, y, width, height = map(float, box)
+    left, right = (max(min(at, size[0] + beyond), -beyond) for at in (x, x + width))
+    top, bottom = (max(min(at, size[1] + beyond), -beyond) for at in (y, y + height))
+    return left, top, right, bottom
+
+
+def _score_text(score: float) -> str:
+    """Two decimals, but never hundreds of digits."""
+    return f"{score:.2f}" if score < 1000 else f"{score:.3g}"
+
+
 def _draw(picture: "Image", wild: GroundTruth, found: Detections, row: int, names: tuple[str, ...]) -> "Image":
     """The false detection in red with its claim, the annotated objects of the image in green with their names."""
     from PIL import ImageDraw, ImageFont
@@ -144,18 +163,19 @@ def _draw(picture: "Image", wild: GroundTruth, found: Detections, row: int, name
     font, line = ImageFont.load_default(size), max(2, size // 6)
 
     def mark(box: Floats, text: str, colour: tuple[int, int, int], *, below: bool) -> None:
-        x, y, w, h = (float(v) * scale for v in box)
-        pen.rectangle((x, y, x + w, y + h), outline=colour, width=line)
-        left, top, right, bottom = pen.textbbox((0, 0), text, font=font)
+        near = _cut(box * scale, picture.size, line)
+        pen.rectangle(near, outline=colour, width=line)
+        said = text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
+        left, top, right, bottom = pen.textbbox((0, 0), said, font=font)
         width, height = right - left + 6, bottom - top + 6
-        x = min(max(x, 0), max(picture.width - width, 0))
-        y = min(max(y + h - height if below else y - height, 0), max(picture.height - height, 0))
+        x = min(max(near[0], 0), max(picture.width - width, 0))
+        y = min(max(near[3] - height if below else near[1] - height, 0), max(picture.height - height, 0))
         pen.rectangle((x, y, x + width, y + height), fill=colour)
-        pen.text((x + 3 - left, y + 3 - top), text, fill=_INK, font=font)
+        pen.text((x + 3 - left, y + 3 - top), said, fill=_INK, font=font)
 
     for i in np.flatnonzero(wild.image == found.image[row]):
         mark(wild.box[i], wild.class_names[wild.category[i]], _TRUE, below=True)
-    mark(found.box[row], f"{names[found.category[row]]} {found.score[row]:.2f}", _FALSE, below=False)
+    mark(found.box[row], f"{names[found.category[row]]} {_score_text(found.score[row])}", _FALSE, below=False)
     return picture
 
 

@@ -65,13 +65,14 @@ class _Reader:
             self.at += 1
             while self._peek() != "}":
                 key = self._value()
+                if not isinstance(key, str):
+                    self._fail("a name in quotes is missing")
                 self._expect(":")
                 if self._peek() == "[":
-                    yield from self._list(str(key))
+                    yield from self._list(key)
                 else:
                     self._value()
-                if self._peek() == ",":
-                    self.at += 1
+                self._separator("}")
             self.at += 1
         else:
             raise OpenSetError(
@@ -90,12 +91,7 @@ class _Reader:
             self.place = f"{self.place.split(', entry')[0]}, entry {n_read}"
             entries = self._many()
             n_read += len(entries)
-            if self._peek() == ",":
-                self.at += 1
-                if self._peek() == "]":
-                    self._fail("there is a comma after the last entry")
-            elif self._peek() != "]":
-                self._fail("a comma or ']' is missing")
+            self._separator("]")
             yield key, entries
         self.at += 1
 
@@ -149,6 +145,15 @@ class _Reader:
         if self._peek() != character:
             self._fail(f"{character!r} is missing")
         self.at += 1
+
+    def _separator(self, closing: str) -> None:
+        """A comma with something behind it, or the closing bracket, which stays to be read."""
+        if self._peek() == ",":
+            self.at += 1
+            if self._peek() == closing:
+                self._fail("there is a comma after the last entry")
+        elif self._peek() != closing:
+            self._fail(f"a comma or {closing!r} is missing")
 
     def _more(self) -> bool:
         """Forget what is understood and read one more block (longer ones for longer entries)."""

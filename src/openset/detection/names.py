@@ -42,27 +42,52 @@ _SIMILAR = (
 
 
 def plain(name: str) -> str:
-    """A name without case, blanks and punctuation, and with data sets' differing words made one.
+    """A name without case, blanks, hyphens and underscores, and with data sets' differing words made one.
 
-    >>> plain("TV"), plain("tvmonitor"), plain("Potted_Plant"), plain("dining table")
-    ('tvmonitor', 'tvmonitor', 'pottedplant', 'diningtable')
+    Other signs stay, for they may be all that tells two classes apart.
+
+    >>> plain("TV"), plain("tvmonitor"), plain("Potted_Plant"), plain("dining table"), plain("C#")
+    ('tvmonitor', 'tvmonitor', 'pottedplant', 'diningtable', 'c#')
     """
-    word = "".join(letter for letter in name.casefold() if letter.isalnum())
+    word = "".join(letter for letter in name.casefold() if not letter.isspace() and letter not in "-_") or name
     return _SAME.get(word, word)
 
 
+class Names:
+    """Class names to look others up in: the very name first, else the one that means the same."""
+
+    def __init__(self, names: Iterable[str], source: str) -> None:
+        self.names, self.source = list(names), source
+        self._exact = {name: i for i, name in enumerate(self.names)}
+        self._same: dict[str, list[int]] = {}
+        for i, name in enumerate(self.names):
+            self._same.setdefault(plain(name), []).append(i)
+
+    def find(self, name: str) -> int | None:
+        """Position of a class, or None; if several mean the same, none of them is taken silently."""
+        if name in self._exact:
+            return self._exact[name]
+        same = self._same.get(plain(name), [])
+        if len(same) > 1:
+            choices = " or ".join(repr(self.names[i]) for i in same)
+            raise OpenSetError(f"{name!r} may be {choices} of {self.source}: write the name as it stands there.")
+        return same[0] if same else None
+
+
 def is_unknown(name: str) -> bool:
-    """Whether a class is the detector's own word for things it does not know."""
-    return plain(name) in {"unknown", "unknowns", "unknownobject"}
+    """Whether a class is the detector's own word for things it does not know, also in brackets or quotes."""
+    letters = "".join(letter for letter in name.casefold() if letter.isalnum())
+    return letters in {"unknown", "unknowns", "unknownobject"}
 
 
 def similar_classes(names: Sequence[str], groups: Iterable[Iterable[str]] | None = None) -> Bools:
     """A table that says which classes look alike; `groups` of names, or the ones for VOC and COCO."""
     chosen = [group.split() for group in _SIMILAR] if groups is None else [list(group) for group in groups]
-    place = {plain(name): i for i, name in enumerate(names)}
+    words = [plain(name) for name in names]
     table = np.zeros((len(names), len(names)), dtype=bool)
     for group in chosen:
-        members = [place[plain(name)] for name in group if plain(name) in place]
+        alike = {plain(name) for name in group}
+        members = [i for i, word in enumerate(words) if word in alike]
         table[np.ix_(members, members)] = True
     np.fill_diagonal(table, False)
     return table

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from openset.detection.coco import Floats, Ints
-from openset.detection.names import plain
+from openset.detection.names import Names
 from openset.detection.ranking import Ranked, at_recall, wild_above
 from openset.detection.sets import OpenSetData
 from openset.errors import OpenSetError, check_share, did_you_mean
@@ -63,14 +63,18 @@ class Thresholds:
 
     def for_classes(self, names: Sequence[str], source: str) -> Floats:
         """One threshold per class of a ground truth; a class that the file does not have is an error."""
-        by_plain = {plain(name): value for name, value in self.thresholds.items()}
+        frozen = Names(self.thresholds, "the thresholds")
+        values = list(self.thresholds.values())
+        found = []
         for name in names:
-            if plain(name) not in by_plain:
+            place = frozen.find(name)
+            if place is None:
                 raise OpenSetError(
                     f"The thresholds have no class {name!r} of {source}. {did_you_mean(name, self.thresholds)}"
                 )
-        values = [by_plain[plain(name)] for name in names]
-        return np.array([np.inf if value is None else value for value in values])
+            value = values[place]
+            found.append(np.inf if value is None else value)
+        return np.array(found)
 
 
 def _number_or_none(value: Any) -> float | None:
@@ -157,8 +161,8 @@ def best_f_beta(
     F-beta = (1 + beta^2) precision recall / (recall + beta^2 precision). Ratios: 0 and steps of .25, as in the paper.
     Classes without a correct detection have no such threshold and are left out.
     """
-    if not (np.isfinite(beta) and beta > 0):
-        raise OpenSetError(f"best_f_beta: 'beta' must be a positive number, got {beta:g}.")
+    if not 0 < beta <= 1e6:
+        raise OpenSetError(f"best_f_beta: 'beta' must be a positive number of at most {1e6:g}, got {beta:g}.")
     n_known, n_wild = data.known.n_images, data.wild.n_images
     chosen = sorted(ratios) if ratios is not None else [k / 4 for k in range(4 * n_wild // n_known + 1)]
     levels = np.array([_images_at(ratio, n_known, n_wild) for ratio in chosen], dtype=np.int64)
@@ -179,10 +183,9 @@ def best_f_beta(
 
 
 def _images_at(ratio: float, n_known: int, n_wild: int) -> int:
-    n = round(ratio * n_known)
-    if not 0 <= n <= n_wild:
+    if not 0 <= ratio < np.inf or round(ratio * n_known) > n_wild:
         raise OpenSetError(f"Wilderness ratio {ratio:g} is not possible with {n_known} known and {n_wild} wild images.")
-    return n
+    return round(ratio * n_known)
 
 
 # ---- rules ---------------------------------------------------------------------------------------------------------
@@ -230,7 +233,7 @@ def _budget(data: OpenSetData, value: float) -> int:
         raise OpenSetError(f"threshold: 'wild_fp' must be 0 or more, got {value:g}.")
     if not data.wild.n_images:
         raise OpenSetError("The rule 'wild_fp' counts false positives on wild images: give wild images and detections.")
-    return int(np.floor(value * data.wild.n_images / 1000 + 1e-9))
+    return int(np.floor(min(value * data.wild.n_images / 1000, len(data.wild_found)) + 1e-9))
 
 
 def _lowest_within(scores: Floats, budget: int) -> float:

@@ -166,7 +166,7 @@ def wilderness_levels(n_known: int, n_wild: int, ratios: Sequence[float] | None 
     else:
         chosen = sorted({float(ratio) for ratio in ratios})
         for ratio in chosen:
-            if ratio <= 0 or round(ratio * n_known) > n_wild:
+            if not 0 < ratio < np.inf or round(ratio * n_known) > n_wild:
                 raise OpenSetError(
                     f"Wilderness ratio {ratio:g} is not possible with {n_known} known and {n_wild} wild images: "
                     f"the largest is {n_wild / n_known:.4g}."

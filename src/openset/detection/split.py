@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from openset.detection.coco import Detections, GroundTruth
-from openset.detection.names import plain
+from openset.detection.folders import text_lines
+from openset.detection.names import Names
 from openset.detection.results import read_detections
 from openset.errors import OpenSetError, did_you_mean
 from openset.files import write_json
@@ -34,11 +35,14 @@ class Split:
 
 def find_classes(truth: GroundTruth, names: Sequence[str]) -> list[int]:
     """Positions of classes by name; another data set's word for a class will do."""
-    by_plain = {plain(name): i for i, name in enumerate(truth.class_names)}
+    classes = Names(truth.class_names, truth.source)
+    found = set()
     for name in names:
-        if plain(name) not in by_plain:
+        place = classes.find(name)
+        if place is None:
             raise OpenSetError(f"{truth.source} has no class {name!r}. {did_you_mean(name, truth.class_names)}")
-    return sorted({by_plain[plain(name)] for name in names})
+        found.add(place)
+    return sorted(found)
 
 
 def split_classes(truth: GroundTruth, known: Sequence[str], *, drop_mixed: bool = False) -> Split:
@@ -98,10 +102,16 @@ def _part(truth: GroundTruth, images: Any, classes: list[int]) -> GroundTruth:
 
 def read_names(text: str) -> list[str]:
     """Class names separated by commas, or one per line in a file."""
-    file = Path(text)
-    if "," not in text and file.is_file():
-        text = file.read_text(encoding="utf-8").replace("\n", ",")
+    if "," not in text and _is_file(text):
+        text = ",".join(text_lines(Path(text)))
     return [name.strip() for name in text.split(",") if name.strip()]
+
+
+def _is_file(text: str) -> bool:
+    try:
+        return Path(text).is_file()
+    except (OSError, ValueError):  # too long for the name of a file, so it is that of a class
+        return False
 
 
 def write_split(parts: Split, truth: GroundTruth, results: Any, out: str | Path) -> list[str]:

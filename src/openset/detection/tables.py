@@ -1,4 +1,4 @@
-"""A result as a person reads it: tables for the terminal, and a verdict in plain words."""
+"""A result as a person reads it: tables for the terminal, for papers and as CSV."""
 
 from collections.abc import Iterator, Sequence
 
@@ -12,8 +12,6 @@ from openset.detection.evaluation import OpenSetEvaluation
 from openset.detection.operating import ClassPoint, FBetaRow
 from openset.detection.wilderness import Wilderness
 from openset.tables import PaperTable, csv_text
-
-TRAINING_RULE = "The figures hold only if the detector never saw the wild classes in training, not even without labels."
 
 
 def _table(title: str, *columns: str) -> Table:
@@ -139,24 +137,6 @@ def top_confusions(table: Confusion, n: int = 5) -> list[tuple[str, str, int]]:
     order = np.argsort(-counts, axis=None, kind="stable")[:n]
     cells = [np.unravel_index(i, counts.shape) for i in order] if counts.size else []
     return [(table.columns[table.n_known + j], table.rows[i], int(counts[i, j])) for i, j in cells if counts[i, j]]
-
-
-def verdict(result: OpenSetEvaluation) -> str:
-    """What the figures mean for someone about to put the detector to work.
-
-    The word goes by the share of precision that is lost when every known image comes with one wild image.
-    """
-    row = next((row for row in result.wilderness if row.recall == 0.3), result.wilderness[0])
-    precision = row.n_true / (row.n_true + row.n_false)
-    lost = 1 - 1 / (1 + row.slope)
-    words = ((0.01, "hardly"), (0.05, "noticeably"), (0.2, "strongly"))
-    word = next((word for bound, word in words if lost < bound), "severely")
-    wild = "" if row.ratios[-1] >= 1 else f" (projected from ratio {row.ratios[-1]:.2g})"
-    return (
-        f"Verdict: {word} affected by unknown objects. At recall {row.recall:g} the precision of {precision:.3f} "
-        f"becomes {precision * (1 - lost):.3f} when every known image comes with one wild image{wild}; 1,000 wild "
-        f"images raise {row.fp_per_1000:.0f} false detections ({row.variant} variant)."
-    )
 
 
 def point_table(rows: dict[str, ClassPoint], total: ClassPoint) -> Table:

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+from openset.detection.verdict import TRAINING_RULE, headline, verdict
 from openset.report.gallery import FalseDetection, gallery_section
 from openset.report.html import Cell, chart, definitions, section, table, text
 from openset.report.page import made_with, render
@@ -96,16 +97,17 @@ def _reach(row: WildernessResult) -> str:
 
 
 def _verdict(result: DetectionResult, notes: Sequence[str]) -> str:
-    row = min(result.wilderness, key=lambda row: abs(row.recall - 0.3))
+    """The terminal's own sentences first, then what its tables show."""
+    row, said = headline(result), verdict(result)
     precision = result.mean_average_precision
     scores = ", ".join(
         f"{_kind(kind)} {number(value)} on known images, {number(precision.wild[kind])} with wild images"
         for kind, value in list(precision.known.items())[:1]
     )
     words = (
-        f'<p class="lead">At recall {row.recall:g} the mean Wilderness Impact is {number(row.awi)}{_reach(row)}: over '
-        f"the ratios tested, wild images add {_few(100 * row.awi)} wrong detections to every 100 accepted on known "
-        f"images.</p><p>Of 1,000 wild images, {row.fp_per_1000:,.0f} false detections are to be expected. "
+        f'<p class="lead">{text(said[0].upper() + said[1:])}</p><p>{text(TRAINING_RULE)}</p>'
+        f"<p>The mean Wilderness Impact is {number(row.awi)}{_reach(row)}: over the ratios tested, wild images add "
+        f"{_few(100 * row.awi)} wrong detections to every 100 accepted on known images. "
         f"Mean average precision: {text(scores)}.</p>"
     )
     if notes:

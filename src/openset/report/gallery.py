@@ -54,7 +54,8 @@ def gallery_section(detections: Sequence[FalseDetection]) -> tuple[str, str | No
 
 
 def _figure(found: FalseDetection) -> str:
-    said = f"{found.label}, score {found.score:.2f}" + (f"; really {found.truth}" if found.truth else "")
+    score = f"{found.score:.2f}" if found.score < 1000 else f"{found.score:.3g}"  # never hundreds of digits
+    said = f"{found.label}, score {score}" + (f"; really {found.truth}" if found.truth else "")
     return f'<figure><img src="{_picture(found)}" alt="{text(said)}"><figcaption>{text(said)}</figcaption></figure>'
 
 
@@ -75,11 +76,12 @@ def _picture(found: FalseDetection) -> str:
     scale = min(_SIDE / max(picture.size), 1.0)
     picture = picture.resize((max(1, round(picture.width * scale)), max(1, round(picture.height * scale))))
     x, y, width, height = (side * scale for side in found.box)
+    # Pillow draws every pixel of a line, seen or not: sides end just outside the picture
+    left, right = (max(min(at, picture.width + 4), -4) for at in (x, x + max(width, 1)))
+    top, bottom = (max(min(at, picture.height + 4), -4) for at in (y, y + max(height, 1)))
     pen = ImageDraw.Draw(picture)
     for grow, colour in ((1, "black"), (0, "#FFB000")):  # two colours show on any ground
-        pen.rectangle(
-            (x - grow, y - grow, x + max(width, 1) + grow, y + max(height, 1) + grow), outline=colour, width=2
-        )
+        pen.rectangle((left - grow, top - grow, right + grow, bottom + grow), outline=colour, width=2)
     out = io.BytesIO()
     picture.save(out, "JPEG", quality=80, subsampling=0)  # full colour, so that thin lines stay sharp
     return "data:image/jpeg;base64," + base64.b64encode(out.getvalue()).decode()
