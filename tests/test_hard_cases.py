@@ -133,6 +133,14 @@ def test_empty_rows_of_a_spreadsheet_are_passed_over(tmp_path, tail):
         ("Label,label,prediction,unknown_score\n0,0,0,1\n", "has the column 'label' twice"),
         (HEAD + "5000000000,0,1\n-2,0,2\n", "too large"),
         (HEAD + "99999999999999999999,0,1\n-2,0,2\n", "too large"),
+        (HEAD + "9" * 4000 + ",0,1\n-2,0,2\n", r"label is '9{50}\.\.\. \(4,000 characters\)' in line 2, .* too large"),
+        (HEAD + "9" * 5000 + ",0,1\n-2,0,2\n", r"'9{50}\.\.\. \(5,000 characters\)' in line 2, which is neither"),
+        (HEAD + "0,0," + "x" * 5000 + "\n", r"unknown_score is 'x{50}\.\.\. \(5,000 characters\)' in line 2; it must"),
+        ("\n\n" + HEAD + "0,0,1\n-2,0,x\n", "in line 5; "),
+        ("sep=,\n" + HEAD + "0,0,1\n\n-2,0,x\n", "in line 5; "),
+        ("id," + HEAD + '"a\nb",0,0,1\n"c\n\nd",0,0,y\ne,-2,0,x\n', "'y' in line 4; "),
+        ('"id\n",' + HEAD + '"a\nb",0,0,1\n\nc,0,0,y\n', "'y' in line 6; "),
+        (HEAD.replace("\n", "\r") + "0,0,1\r-2,0,x\r", "in line 3; "),
         ("label,logit_cat,logit_unknown\ncat,1,2\n", "cannot be a known class"),
     ],
 )
@@ -144,6 +152,13 @@ def test_broken_tables_are_explained(tmp_path, text, message):
 
 def test_excels_separator_line_and_spaces_in_names(tmp_path):
     assert len(read(tmp_path, "sep=;\nLabel;Prediction;Unknown Score\ncat;cat;0,5\nunknown;cat;0,7\n")) == 2
+
+
+def test_lines_may_end_as_old_programs_end_them(tmp_path):
+    for start in ("", "\ufeff", "sep=,\n"):
+        text = start + 'id,label,prediction,unknown_score\na,0,0,1\n"b",-2,0,2\n'
+        (tmp_path / "s.csv").write_bytes(text.replace("\n", "\r").encode())
+        assert Scores.read(tmp_path / "s.csv").unknown_score.tolist() == [1, 2]
 
 
 def test_columns_of_other_types(tmp_path):

@@ -114,6 +114,23 @@ def test_a_threshold_from_float32_scores_separates_them_exactly():
     assert (score > lowest.value).all()
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+def test_a_threshold_holds_on_the_same_scores_in_any_file(tmp_path, dtype):
+    labels, predictions, score = random_dataset(300)
+    kinds = ("parquet", "csv", "npz")
+    for kind in kinds:
+        Scores(labels, predictions, score.astype(dtype)).write(tmp_path / f"s.{kind}")
+    read = {kind: Scores.read(tmp_path / f"s.{kind}") for kind in kinds}
+    rules = [f"at_acceptance={share:.2f}" for share in np.arange(0.02, 1, 0.04)]
+    for rule in (*rules, "at_fpr=0", "at_fpr=0.1", "best_f", "conformal=0.1", "conformal=0.0001"):
+        chosen = {kind: choose(scores, rule) for kind, scores in read.items()}
+        effects = [threshold.apply(scores) for threshold in chosen.values() for scores in read.values()]
+        assert all(effect == effects[0] for effect in effects), rule
+        if rule != "conformal=0.0001":  # the largest number there is, of each kind of number
+            assert len({threshold.value for threshold in chosen.values()}) == 1, rule
+
+
 @pytest.mark.parametrize(
     ("rule", "message"),
     [

@@ -14,7 +14,7 @@ def full_scores(dtype=np.float64):
         [0, 1, -1, -2],
         [0, 0, 1, 1],
         np.array([0.1, 0.4, 0.9, 1e12], dtype=dtype),
-        [[0.9, 0.1], [0.6, 0.4], [0.5, 0.5], [0.2, 0.8]],
+        np.array([[0.9, 0.1], [0.6, 0.4], [0.5, 0.5], [0.2, 0.8]], dtype=dtype),
         ["cat", "<b>dog</b>"],
         ids=["a", "b", "c", "ü"],
         groups=["", "", "near", "far"],
@@ -31,8 +31,8 @@ def test_what_is_written_is_read(tmp_path, kind, dtype):
     found = Scores.read(path)
     for name in ("labels", "predictions", "ids", "groups", "open_classes"):
         np.testing.assert_array_equal(getattr(found, name), getattr(scores, name))
-    np.testing.assert_allclose(found.probabilities, scores.probabilities)
-    np.testing.assert_array_equal(found.unknown_score.astype(dtype), scores.unknown_score)
+    np.testing.assert_array_equal(found.probabilities, scores.probabilities)
+    np.testing.assert_array_equal(found.unknown_score, scores.unknown_score)
     if kind != "csv":
         assert (found.class_names, found.meta) == (scores.class_names, scores.meta)
         assert found.unknown_score.dtype == dtype
@@ -59,6 +59,45 @@ def test_numbers_may_look_like_a_spreadsheets(tmp_path):
     assert scores.labels.tolist() == [0, -2, 1]
     assert scores.predictions.tolist() == [1, 0, 1]
     assert scores.unknown_score.tolist() == [0.5, 7.0, -3.0]
+
+
+@pytest.mark.parametrize("separator", [";", "\t"])
+@pytest.mark.parametrize(
+    "cells", [("0,5", "1,5", "-2"), ("1,234", "0,7", "12"), ("1,234", "2,000", "10,500"), (",5", "1,", "1e3")]
+)
+def test_a_decimal_comma_is_read_where_columns_are_not_separated_by_commas(tmp_path, separator, cells):
+    rows = ["label,prediction,unknown_score".replace(",", separator), *(f"0{separator}0{separator}{c}" for c in cells)]
+    found = Scores.read(csv(tmp_path, "\n".join(rows)))
+    assert found.unknown_score.tolist() == [float(cell.replace(",", ".")) for cell in cells]
+
+
+@pytest.mark.parametrize(
+    ("separator", "cells", "bad"),
+    [
+        (",", ("1,000", "999", "2,000"), "'1,000' in line 2"),
+        (",", ("0.5", "0,7", "1"), "'0,7' in line 3"),
+        (";", ("1.000,5", "999", "2"), "'1.000,5' in line 2"),
+        (";", ("0.5", "0,7", "1"), "'0,7' in line 3"),
+        (";", ("1,000", "999", "2,000"), "'1,000' in line 2"),
+        (";", ("0,5", "1,000,000", "2"), "'1,000,000' in line 3"),
+        (";", ("0,5", "high", "2"), "'high' in line 3"),
+    ],
+)
+def test_a_comma_that_may_separate_thousands_is_refused(tmp_path, separator, cells, bad):
+    rows = [
+        "label,prediction,unknown_score".replace(",", separator),
+        *(f'0{separator}0{separator}"{c}"' for c in cells),
+    ]
+    with pytest.raises(OpenSetError, match=f"unknown_score is {bad}; "):
+        Scores.read(csv(tmp_path, "\n".join(rows)))
+
+
+def test_texts_of_a_table_without_separator_have_no_decimal_commas(tmp_path):
+    pl.DataFrame({"label": [0, -2], "prediction": [0, 0], "unknown_score": ["0.5", "1,000"]}).write_parquet(
+        tmp_path / "a.parquet"
+    )
+    with pytest.raises(OpenSetError, match="unknown_score is '1,000' in row 1; "):
+        Scores.read(tmp_path / "a.parquet")
 
 
 def test_columns_named_by_class_give_the_order_of_classes(tmp_path):

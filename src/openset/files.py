@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import math
 import os
 import tempfile
 import zipfile
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from openset.csv_layout import csv_layout
 from openset.errors import OpenSetError
 
 if TYPE_CHECKING:
@@ -55,6 +57,30 @@ def write_text(path: str | Path, text: str) -> None:
 def write_json(path: str | Path, content: Any) -> None:
     """Write JSON that every reader accepts (no NaN, no Infinity)."""
     write_text(path, json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n")
+
+
+def as_json(value: Any) -> Any:
+    """`value` made of what JSON can hold: NumPy's numbers as Python's, NaN and infinity as nothing.
+
+    >>> as_json({"loss": np.float32(0.5), "last": (1, float("nan"))})
+    {'loss': 0.5, 'last': [1, None]}
+    """
+    if isinstance(value, np.generic | np.ndarray):
+        value = value.tolist()
+    if value is None or isinstance(value, bool | int):
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, str):
+        value.encode()  # half a character, which JSON can spell and no file can hold, is an error
+        return value
+    if isinstance(value, Mapping):
+        if not all(isinstance(key, str | int | float | bool | None) for key in value):
+            raise TypeError("a key that is no text")
+        return {as_json(key): as_json(entry) for key, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [as_json(entry) for entry in value]
+    raise TypeError(f"a value of type {type(value).__name__}")
 
 
 def read_json(path: str | Path) -> Any:
@@ -174,10 +200,12 @@ def _read_csv(file: Path) -> "pl.DataFrame":
     """CSV as spreadsheets write it: comma, semicolon or tab; a byte order mark; blanks around the names."""
     import polars as pl
 
-    with file.open(encoding="utf-8-sig") as stream:
-        header = stream.readline()
-        marked = header.lower().startswith("sep=")  # a line by which Excel tells the separator
-        if marked:
-            header = stream.readline()
-    separator = max(",;\t", key=header.count)
-    return pl.read_csv(file, separator=separator, infer_schema=False, glob=False, skip_rows=int(marked))
+    layout = csv_layout(file)
+    return pl.read_csv(
+        file,
+        separator=layout.separator,
+        eol_char=layout.line_end,
+        skip_rows=layout.n_skipped,
+        infer_schema=False,
+        glob=False,
+    )
