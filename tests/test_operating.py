@@ -192,6 +192,21 @@ def test_files_that_are_no_thresholds_are_refused(tmp_path):
         Threshold.read(tmp_path / "t.json")
 
 
+@pytest.mark.parametrize(
+    "content",
+    [
+        '{"value": 1, "rule": "x", "achieved": {"acceptance": NaN}, "n": 1}',
+        '{"value": 1, "rule": "x", "achieved": {"acceptance": 1e999}, "n": 1}',
+        '{"value": 1, "rule": "\\ud800", "achieved": {}, "n": 1}',
+        '{"value": 1, "rule": "x", "achieved": {"\\ud800": 1}, "n": 1}',
+    ],
+)
+def test_thresholds_that_could_not_be_written_again_are_refused(tmp_path, content):
+    (tmp_path / "t.json").write_text(content)
+    with pytest.raises(OpenSetError, match=r"t\.json is not a threshold file: .* (finite|half a character)"):
+        Threshold.read(tmp_path / "t.json")
+
+
 def test_rules_on_knowns_need_knowns():
     with pytest.raises(OpenSetError, match="found 0 known samples among 2"):
         at_acceptance(Scores([-2, -2], [0, 0], [0.1, 0.2]), 0.5)

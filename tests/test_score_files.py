@@ -1,4 +1,7 @@
 import json
+import os
+import stat
+import threading
 
 import numpy as np
 import polars as pl
@@ -6,7 +9,8 @@ import pytest
 
 from openset import Scores, evaluate
 from openset.errors import OpenSetError
-from openset.files import write_npz
+from openset.files import write_json, write_npz
+from openset.report.page import packed_json
 
 
 def full_scores(dtype=np.float64):
@@ -291,6 +295,76 @@ def test_meta_that_is_not_ours_does_no_harm(tmp_path):
         openset=np.array(json.dumps({})),
     )
     assert len(Scores.read(tmp_path / "c.npz")) == 2
+
+
+@pytest.mark.parametrize("about", ['{"class_names": ["\\ud800"]}', '{"meta": {"a": ["\\ud800"]}}'])
+def test_half_characters_are_refused_where_they_come_in(tmp_path, about):
+    columns = {"label": [0, -2], "prediction": [0, 0], "unknown_score": [0.1, 0.2]}
+    pl.DataFrame(columns).write_parquet(tmp_path / "a.parquet", metadata={"openset": about})
+    np.savez(
+        tmp_path / "a.npz",
+        openset=about,
+        **{f"{name}s".replace("score" + "s", "score"): column for name, column in columns.items()},
+    )
+    for kind in ("parquet", "npz"):
+        with pytest.raises(OpenSetError, match=rf"a\.{kind}: .*half a character"):
+            Scores.read(tmp_path / f"a.{kind}")
+
+
+def test_numbers_that_json_cannot_hold_are_nothing_in_meta(tmp_path):
+    table = pl.DataFrame({"label": [0, -2], "prediction": [0, 0], "unknown_score": [0.1, 0.2]})
+    table.write_parquet(tmp_path / "a.parquet", metadata={"openset": '{"meta": {"x": 1e999, "y": NaN}}'})
+    assert Scores.read(tmp_path / "a.parquet").meta == {"x": None, "y": None}
+
+
+def test_text_that_no_file_can_hold_is_an_error(tmp_path):
+    with pytest.raises(OpenSetError, match=r"Cannot write .*a\.json: .*half a character"):
+        write_json(tmp_path / "a.json", {"a": "\ud800"})
+    with pytest.raises(OpenSetError, match="half a character"):
+        packed_json({"a": "\ud800"})
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_file_name_that_is_no_text_is_named(tmp_path):
+    path = os.fsdecode(os.fsencode(tmp_path) + b"/\xff.csv")
+    full_scores().write(tmp_path / "a.csv")
+    (tmp_path / "a.csv").rename(path)
+    with pytest.raises(
+        OpenSetError, match=r"Cannot read: the name of the file .*\\xff\.csv is not in UTF-8; rename it"
+    ) as caught:
+        Scores.read(path)
+    str(caught.value).encode()
+
+
+def test_what_is_no_plain_file_is_written_through(tmp_path):
+    os.mkfifo(tmp_path / "pipe.json")
+    found = []
+    reader = threading.Thread(target=lambda: found.append((tmp_path / "pipe.json").read_text()), daemon=True)
+    reader.start()
+    write_json(tmp_path / "pipe.json", [1])
+    reader.join(10)
+    assert json.loads(found[0]) == [1]
+    assert stat.S_ISFIFO((tmp_path / "pipe.json").stat().st_mode)
+
+
+def test_links_are_followed(tmp_path):
+    (tmp_path / "there").mkdir()
+    (tmp_path / "there" / "real.json").write_text("old")
+    (tmp_path / "link.json").symlink_to("there/real.json")
+    (tmp_path / "new.json").symlink_to("there/new.json")
+    (tmp_path / "loop.json").symlink_to("loop.json")
+    for link, target in (("link.json", "real.json"), ("new.json", "new.json")):
+        write_json(tmp_path / link, [1])
+        assert (tmp_path / link).is_symlink()
+        assert json.loads((tmp_path / "there" / target).read_text()) == [1]
+    with pytest.raises(OpenSetError, match=r"Cannot write .*loop\.json"):
+        write_json(tmp_path / "loop.json", [1])
+
+
+def test_a_name_may_be_as_long_as_the_system_allows(tmp_path):
+    write_json(tmp_path / ("a" * 250 + ".json"), [1])
+    with pytest.raises(OpenSetError, match="Cannot write .*: file name too long"):
+        write_json(tmp_path / ("a" * 300 + ".json"), [1])
 
 
 @pytest.mark.parametrize("kind", ["parquet", "csv"])

@@ -4,6 +4,7 @@ import hashlib
 import json
 import math
 import os
+import shutil
 import tempfile
 import zipfile
 import zlib
@@ -25,19 +26,31 @@ if TYPE_CHECKING:
 
 @contextmanager
 def replacing(path: str | Path) -> Iterator[Path]:
-    """Yield a temporary path beside `path`, renamed to it only when the block succeeds: never a half file."""
+    """Yield a temporary path beside `path`, renamed to it only when the block succeeds: never a half file.
+
+    A link stays one, and what it leads to is written; a pipe or a device stays what it is, and is written into.
+    """
     target = Path(path)
-    if target.is_dir():
+    if os.path.isdir(target):  # noqa: PTH112 - says no, and not an error, of names that cannot be
         raise OpenSetError(f"Cannot write {target}: it is a folder; give a file name.")
     try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=target.suffix)
-    except OSError as error:
+        through = _is_written_into(target)
+        if not through:
+            target = target.resolve() if target.is_symlink() else target
+            target.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(
+            dir=None if through else target.parent, prefix=f".{target.stem[:40]}.", suffix=target.suffix[:40]
+        )
+    except (OSError, RuntimeError) as error:  # RuntimeError: a link that leads to itself
         raise OpenSetError(f"Cannot write {target}: {reason(error)}.") from error
     os.close(handle)
     temporary = Path(name)
     try:
         yield temporary
+        if through:
+            with temporary.open("rb") as source, target.open("ab") as stream:
+                shutil.copyfileobj(source, stream)
+            return
         mask = os.umask(0)
         os.umask(mask)
         temporary.chmod(0o666 & ~mask)  # mkstemp makes private files; a result is an ordinary one
@@ -48,10 +61,25 @@ def replacing(path: str | Path) -> Iterator[Path]:
         temporary.unlink(missing_ok=True)
 
 
+def _is_written_into(target: Path) -> bool:
+    """Whether a name stands for a pipe, a device, or an open file of this process such as /dev/stdout."""
+    return target.exists() and (not target.is_file() or target.absolute().parts[1:2] in (("dev",), ("proc",)))
+
+
 def write_text(path: str | Path, text: str) -> None:
     """Write a text file, whole or not at all."""
+    try:
+        content = text.encode()
+    except UnicodeEncodeError as error:
+        raise OpenSetError(f"Cannot write {path}: {half_character(error)}.") from error
     with replacing(path) as temporary:
-        temporary.write_text(text, encoding="utf-8")
+        temporary.write_bytes(content)
+
+
+def half_character(error: UnicodeEncodeError) -> str:
+    """What is wrong with text that UTF-8 cannot hold: JSON can spell half of a pair, which is no character."""
+    around = error.object[max(0, error.start - 20) : error.end + 20]
+    return f"there is half a character, which no file can hold, in {around!r}"
 
 
 def write_json(path: str | Path, content: Any) -> None:
@@ -72,7 +100,10 @@ def as_json(value: Any) -> Any:
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if isinstance(value, str):
-        value.encode()  # half a character, which JSON can spell and no file can hold, is an error
+        try:
+            value.encode()
+        except UnicodeEncodeError as error:
+            raise TypeError(half_character(error)) from error
         return value
     if isinstance(value, Mapping):
         if not all(isinstance(key, str | int | float | bool | None) for key in value):
@@ -99,6 +130,7 @@ def read_json(path: str | Path) -> Any:
 def existing(path: str | Path) -> Path:
     """`path`, if there is a file."""
     file = Path(path)
+    check_name(file)
     try:
         if file.is_dir():
             raise OpenSetError(f"{file} is a folder; give the name of a file.")
@@ -111,9 +143,18 @@ def existing(path: str | Path) -> Path:
     return file
 
 
-def reason(error: OSError) -> str:
+def check_name(path: Path, refused: str = "Cannot read: ") -> None:
+    """A name that is not in UTF-8 could neither be shown nor written into any result."""
+    try:
+        str(path).encode()
+    except UnicodeEncodeError as error:
+        shown = os.fsencode(path).decode("utf-8", "backslashreplace")
+        raise OpenSetError(f"{refused}the name of the file {shown} is not in UTF-8; rename it.") from error
+
+
+def reason(error: OSError | RuntimeError) -> str:
     """What the system says, without its number and path."""
-    return (error.strerror or str(error)).lower()
+    return (getattr(error, "strerror", None) or str(error)).lower()
 
 
 def fingerprint(arrays: Sequence[NDArray[Any] | None]) -> str:

@@ -12,7 +12,7 @@ import numpy as np
 from openset.counts import Counts
 from openset.curves import Average, f_score_of, youden_of
 from openset.errors import OpenSetError, check_share
-from openset.files import read_json, write_json
+from openset.files import as_json, read_json, write_json
 from openset.registry import Registry
 from openset.scores import Scores
 
@@ -40,7 +40,14 @@ class Threshold:
         try:
             achieved = {str(name): float(share) for name, share in content["achieved"].items()}
             threshold = cls(float(content["value"]), str(content["rule"]), achieved, int(content["n"]))
+            if not all(map(math.isfinite, achieved.values())):
+                raise OpenSetError(f"{path} is not a threshold file: what it achieved must be finite numbers.")
+            as_json(asdict(threshold))
+        except OpenSetError:
+            raise
         except (AttributeError, TypeError, KeyError, ValueError, OverflowError) as error:
+            if "half a character" in str(error):
+                raise OpenSetError(f"{path} is not a threshold file: {error}.") from error
             raise OpenSetError(f"{path} is not a threshold file: it needs value, rule, achieved and n.") from error
         if not math.isfinite(threshold.value):
             raise OpenSetError(f"{path}: the threshold is not a finite number.")

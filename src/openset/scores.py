@@ -65,7 +65,7 @@ class Scores:
             "predictions": checks.as_ints("predictions", predictions),
             "unknown_score": checks.as_scores("unknown_score", unknown_score),
             "probabilities": None if probabilities is None else checks.as_probabilities(probabilities),
-            "class_names": None if class_names is None else tuple(str(name) for name in class_names),
+            "class_names": None if class_names is None else _as_names(class_names),
             "ids": None if ids is None else checks.as_text("ids", ids),
             "groups": None if groups is None else checks.as_text("groups", groups),
             "open_classes": None if open_classes is None else checks.as_text("open_classes", open_classes),
@@ -210,6 +210,13 @@ class Scores:
         write_scores(self, path)
 
 
+def _as_names(names: Sequence[str]) -> tuple[str, ...]:
+    try:
+        return tuple(as_json([str(name) for name in names]))
+    except TypeError as error:
+        raise OpenSetError(f"A class cannot have such a name: {error}.") from error
+
+
 def _as_meta(meta: Mapping[str, Any] | None) -> dict[str, Any]:
     if meta is None:
         return {}
@@ -217,7 +224,7 @@ def _as_meta(meta: Mapping[str, Any] | None) -> dict[str, Any]:
         raise OpenSetError(f"'meta' must be a dictionary, got {type(meta).__name__}.")
     try:
         return dict(as_json(meta))
-    except (TypeError, UnicodeError, RecursionError) as error:
+    except (TypeError, RecursionError) as error:
         raise OpenSetError(
             f"'meta' holds what JSON cannot: {error}. Use text, numbers, lists and dictionaries."
         ) from error

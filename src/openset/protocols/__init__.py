@@ -1,5 +1,6 @@
 """Protocols: which classes are known, negative and unknown, and the data to train, validate and test on."""
 
+import os
 from pathlib import Path
 
 from openset.protocols.build import build
@@ -53,4 +54,5 @@ def n_splits(name: str | Path) -> int:
 
 def _is_lists(name: str | Path) -> bool:
     shipped = isinstance(name, str) and name in PROTOCOLS
-    return not shipped and Path(name).is_dir() and find_lists(Path(name)) is not None
+    there = os.path.isdir(name)  # noqa: PTH112 - says no, and not an error, of names that cannot be
+    return not shipped and there and find_lists(Path(name)) is not None
