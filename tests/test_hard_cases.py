@@ -37,6 +37,32 @@ def test_any_number_of_classes(n_classes):
     assert evaluate(scores, n_resamples=2).find("open_auc").value == 0.5
 
 
+@pytest.mark.parametrize("column", ["Label", "Prediction"])
+def test_ids_in_place_of_classes_are_refused(tmp_path, column):
+    labels, predictions = ([0, 9_999_999, -2], [0, 0, 1]) if column == "Label" else ([0, 0, -2], [0, 9_999_999, 1])
+    message = f"{column} 9999999 in {{}} would mean 10000000 classes for 3 samples: .* give the classes names"
+    with pytest.raises(OpenSetError, match=message.format("row 1")):
+        Scores(labels, predictions, [0.1, 0.2, 0.3])
+    with pytest.raises(OpenSetError, match=message.format("row 1")):
+        open_set_f_score(labels, predictions, [0.1, 0.2, 0.3])
+    rows = [
+        f"{label},{prediction},0.{row}" for row, (label, prediction) in enumerate(zip(labels, predictions, strict=True))
+    ]
+    with pytest.raises(OpenSetError, match=message.format("line 3")):
+        read(tmp_path, HEAD + "\n".join(rows) + "\n")
+
+
+def test_many_classes_are_fine_where_samples_or_names_bear_them_out(tmp_path):
+    assert Scores([0, 999, -2], [0, 0, 1], [0.1, 0.2, 0.3]).n_classes == 1000
+    chances = np.zeros((3, 150_000), dtype=np.float32)
+    assert Scores([0, 149_999, -2], [0, 0, 1], [0.1, 0.2, 0.3], chances).n_classes == 150_000
+    names = [str(number) for number in range(150_000)]
+    assert Scores([0, 149_999, -2], [0, 0, 1], [0.1, 0.2, 0.3], class_names=names).n_classes == 150_000
+    assert open_set_f_score([0, 149_999, -2], [0, 0, 1], [0.1, 0.2, 0.3], n_classes=150_000) > 0
+    many = np.arange(2000) * 90
+    assert Scores(many, many, many).n_classes == many[-1] + 1
+
+
 @pytest.mark.parametrize(("dtype", "limit"), [(np.float32, 2.0**64), (np.float64, 2.0**512)])
 def test_scores_at_the_edge_of_the_packed_sort(dtype, limit):
     edge = dtype(limit)

@@ -14,6 +14,8 @@ RESERVED_GROUPS = ("all", "negative", "unknown")
 """What `against` means by itself, so no group of open-set samples can have such a name."""
 MOST_CLASSES = 10_000_000
 """More are taken for a mistake, such as ids in place of class numbers."""
+_MANY_CLASSES, _CLASSES_PER_SAMPLE = 100_000, 100
+"""Where only the largest number tells how many classes there are: with more of both it is taken for an id."""
 _ROUNDING = 0.05
 """By how much rounding may lift a row of probabilities above 1: two decimals of 10 classes, four of 1,000, bfloat16."""
 Floats = NDArray[np.floating[Any]]
@@ -185,7 +187,17 @@ def resolve_classes(
                 f"{name} {values[row]} in {where(row)} is out of range: "
                 f"there are {n_classes} known classes, 0 to {n_classes - 1}."
             )
-    return largest + 1 if n_classes is None else n_classes
+    if n_classes is not None:
+        return n_classes
+    if largest >= _MANY_CLASSES and largest >= _CLASSES_PER_SAMPLE * len(labels):
+        name, values = (
+            ("Label", labels) if predictions is None or labels.max() >= largest else ("Prediction", predictions)
+        )
+        raise OpenSetError(
+            f"{name} {largest} in {where(int(values.argmax()))} would mean {largest + 1} classes for {len(labels)} "
+            "samples: number classes 0, 1, 2, ... without gaps, or give the classes names."
+        )
+    return largest + 1
 
 
 def check_threshold(threshold: float) -> None:

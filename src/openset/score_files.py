@@ -227,7 +227,8 @@ def _from_table(table: "pl.DataFrame", about_text: str, where: Any, *, decimal_c
     if label_numbers is not None:
         checks.check_labels(label_numbers, where)
         if prediction_numbers is not None:
-            checks.resolve_classes(label_numbers, prediction_numbers, None if named is None else len(named), where)
+            known = named or blocks["prob"][1]
+            checks.resolve_classes(label_numbers, prediction_numbers, None if known is None else len(known), where)
     if score is not None:
         checks.check_finite(score, where)
     optional = {name: _optional_text(table, name) for name in ("id", "group", "open_class")}
