@@ -1,6 +1,8 @@
 import json
 import os
 import stat
+import subprocess
+import sys
 import threading
 
 import numpy as np
@@ -345,6 +347,13 @@ def test_what_is_no_plain_file_is_written_through(tmp_path):
     reader.join(10)
     assert json.loads(found[0]) == [1]
     assert stat.S_ISFIFO((tmp_path / "pipe.json").stat().st_mode)
+
+
+def test_our_own_output_goes_on_where_it_is(tmp_path):
+    code = "from openset.files import write_json; print('a'); write_json('/dev/stdout', [1]); print('b')"
+    with (tmp_path / "out.txt").open("w") as out:
+        subprocess.run([sys.executable, "-c", code], stdout=out, check=True)
+    assert (tmp_path / "out.txt").read_text().split() == ["a", "[", "1", "]", "b"]
 
 
 def test_links_are_followed(tmp_path):

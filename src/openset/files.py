@@ -5,6 +5,7 @@ import json
 import math
 import os
 import shutil
+import sys
 import tempfile
 import zipfile
 import zlib
@@ -12,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,7 +32,7 @@ def replacing(path: str | Path) -> Iterator[Path]:
     A link stays one, and what it leads to is written; a pipe or a device stays what it is, and is written into.
     """
     target = Path(path)
-    if os.path.isdir(target):  # noqa: PTH112 - says no, and not an error, of names that cannot be
+    if is_folder(target):
         raise OpenSetError(f"Cannot write {target}: it is a folder; give a file name.")
     try:
         through = _is_written_into(target)
@@ -48,7 +49,7 @@ def replacing(path: str | Path) -> Iterator[Path]:
     try:
         yield temporary
         if through:
-            with temporary.open("rb") as source, target.open("ab") as stream:
+            with temporary.open("rb") as source, _open_into(target) as stream:
                 shutil.copyfileobj(source, stream)
             return
         mask = os.umask(0)
@@ -64,6 +65,14 @@ def replacing(path: str | Path) -> Iterator[Path]:
 def _is_written_into(target: Path) -> bool:
     """Whether a name stands for a pipe, a device, or an open file of this process such as /dev/stdout."""
     return target.exists() and (not target.is_file() or target.absolute().parts[1:2] in (("dev",), ("proc",)))
+
+
+def _open_into(target: Path) -> BinaryIO:
+    """The pipe or device to write into; this process's own output goes on where it is, also if it is a file."""
+    if os.path.samestat(target.stat(), os.fstat(1)):
+        sys.stdout.flush()
+        return os.fdopen(os.dup(1), "wb")
+    return target.open("ab")
 
 
 def write_text(path: str | Path, text: str) -> None:
@@ -125,6 +134,11 @@ def read_json(path: str | Path) -> Any:
         raise OpenSetError(f"{file} is damaged: it holds a number of thousands of digits.") from error
     except OSError as error:
         raise OpenSetError(f"Cannot read {file}: {reason(error)}.") from error
+
+
+def is_folder(path: str | Path) -> bool:
+    """Whether there is such a folder. `Path.is_dir` fails instead where a name is too long for any."""
+    return os.path.isdir(path)  # noqa: PTH112
 
 
 def existing(path: str | Path) -> Path:

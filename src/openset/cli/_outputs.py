@@ -11,7 +11,6 @@ import typer
 
 from openset.cli._console import console
 from openset.errors import OpenSetError
-from openset.files import check_name, reason
 
 if TYPE_CHECKING:
     from openset.evaluation import Evaluation
@@ -58,6 +57,8 @@ def check_outputs(*files: Path | None, folder: Path | None = None, inputs: Seque
 
 def _check_possible(path: Path) -> None:
     """A name that no file can have: the system knows how long it may be, and says so when it is asked about one."""
+    from openset.files import check_name, reason
+
     check_name(path, "Cannot write: ")
     try:
         path.stat()

@@ -1,8 +1,8 @@
 """Protocols: which classes are known, negative and unknown, and the data to train, validate and test on."""
 
-import os
 from pathlib import Path
 
+from openset.files import is_folder
 from openset.protocols.build import build
 from openset.protocols.definition import Definition
 from openset.protocols.finding import PROTOCOLS, find
@@ -54,5 +54,4 @@ def n_splits(name: str | Path) -> int:
 
 def _is_lists(name: str | Path) -> bool:
     shipped = isinstance(name, str) and name in PROTOCOLS
-    there = os.path.isdir(name)  # noqa: PTH112 - says no, and not an error, of names that cannot be
-    return not shipped and there and find_lists(Path(name)) is not None
+    return not shipped and is_folder(name) and find_lists(Path(name)) is not None

@@ -1,7 +1,6 @@
 """Finding a protocol: shipped ones by name, a user's own by YAML file or by folder."""
 
 import json
-import os
 import re
 from importlib.resources import files
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import Any
 from openset.checks import RESERVED_GROUPS
 from openset.data.folders import subfolders
 from openset.errors import OpenSetError, did_you_mean
-from openset.files import existing
+from openset.files import existing, is_folder
 from openset.protocols.definition import Definition, parse
 from openset.registry import Registry
 
@@ -27,7 +26,7 @@ def find(name: str | Path) -> Definition:
     if isinstance(name, str) and name in PROTOCOLS:
         return PROTOCOLS[name]
     path = Path(name)
-    if os.path.isdir(path):  # noqa: PTH112 - says no, and not an error, of names that cannot be
+    if is_folder(path):
         return from_folder(path)
     if path.suffix.lower() in {".yaml", ".yml", ".json"}:
         return parse(_read(existing(path)), name=path.stem, where=str(path), folder=path.parent)
