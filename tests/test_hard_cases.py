@@ -37,6 +37,32 @@ def test_any_number_of_classes(n_classes):
     assert evaluate(scores, n_resamples=2).find("open_auc").value == 0.5
 
 
+@pytest.mark.parametrize("column", ["Label", "Prediction"])
+def test_ids_in_place_of_classes_are_refused(tmp_path, column):
+    labels, predictions = ([0, 9_999_999, -2], [0, 0, 1]) if column == "Label" else ([0, 0, -2], [0, 9_999_999, 1])
+    message = f"{column} 9999999 in {{}} would mean 10000000 classes for 3 samples: .* give the classes names"
+    with pytest.raises(OpenSetError, match=message.format("row 1")):
+        Scores(labels, predictions, [0.1, 0.2, 0.3])
+    with pytest.raises(OpenSetError, match=message.format("row 1")):
+        open_set_f_score(labels, predictions, [0.1, 0.2, 0.3])
+    rows = [
+        f"{label},{prediction},0.{row}" for row, (label, prediction) in enumerate(zip(labels, predictions, strict=True))
+    ]
+    with pytest.raises(OpenSetError, match=message.format("line 3")):
+        read(tmp_path, HEAD + "\n".join(rows) + "\n")
+
+
+def test_many_classes_are_fine_where_samples_or_names_bear_them_out(tmp_path):
+    assert Scores([0, 999, -2], [0, 0, 1], [0.1, 0.2, 0.3]).n_classes == 1000
+    chances = np.zeros((3, 150_000), dtype=np.float32)
+    assert Scores([0, 149_999, -2], [0, 0, 1], [0.1, 0.2, 0.3], chances).n_classes == 150_000
+    names = [str(number) for number in range(150_000)]
+    assert Scores([0, 149_999, -2], [0, 0, 1], [0.1, 0.2, 0.3], class_names=names).n_classes == 150_000
+    assert open_set_f_score([0, 149_999, -2], [0, 0, 1], [0.1, 0.2, 0.3], n_classes=150_000) > 0
+    many = np.arange(2000) * 90
+    assert Scores(many, many, many).n_classes == many[-1] + 1
+
+
 @pytest.mark.parametrize(("dtype", "limit"), [(np.float32, 2.0**64), (np.float64, 2.0**512)])
 def test_scores_at_the_edge_of_the_packed_sort(dtype, limit):
     edge = dtype(limit)
@@ -133,6 +159,14 @@ def test_empty_rows_of_a_spreadsheet_are_passed_over(tmp_path, tail):
         ("Label,label,prediction,unknown_score\n0,0,0,1\n", "has the column 'label' twice"),
         (HEAD + "5000000000,0,1\n-2,0,2\n", "too large"),
         (HEAD + "99999999999999999999,0,1\n-2,0,2\n", "too large"),
+        (HEAD + "9" * 4000 + ",0,1\n-2,0,2\n", r"label is '9{50}\.\.\. \(4,000 characters\)' in line 2, .* too large"),
+        (HEAD + "9" * 5000 + ",0,1\n-2,0,2\n", r"'9{50}\.\.\. \(5,000 characters\)' in line 2, which is neither"),
+        (HEAD + "0,0," + "x" * 5000 + "\n", r"unknown_score is 'x{50}\.\.\. \(5,000 characters\)' in line 2; it must"),
+        ("\n\n" + HEAD + "0,0,1\n-2,0,x\n", "in line 5; "),
+        ("sep=,\n" + HEAD + "0,0,1\n\n-2,0,x\n", "in line 5; "),
+        ("id," + HEAD + '"a\nb",0,0,1\n"c\n\nd",0,0,y\ne,-2,0,x\n', "'y' in line 4; "),
+        ('"id\n",' + HEAD + '"a\nb",0,0,1\n\nc,0,0,y\n', "'y' in line 6; "),
+        (HEAD.replace("\n", "\r") + "0,0,1\r-2,0,x\r", "in line 3; "),
         ("label,logit_cat,logit_unknown\ncat,1,2\n", "cannot be a known class"),
     ],
 )
@@ -144,6 +178,13 @@ def test_broken_tables_are_explained(tmp_path, text, message):
 
 def test_excels_separator_line_and_spaces_in_names(tmp_path):
     assert len(read(tmp_path, "sep=;\nLabel;Prediction;Unknown Score\ncat;cat;0,5\nunknown;cat;0,7\n")) == 2
+
+
+def test_lines_may_end_as_old_programs_end_them(tmp_path):
+    for start in ("", "\ufeff", "sep=,\n"):
+        text = start + 'id,label,prediction,unknown_score\na,0,0,1\n"b",-2,0,2\n'
+        (tmp_path / "s.csv").write_bytes(text.replace("\n", "\r").encode())
+        assert Scores.read(tmp_path / "s.csv").unknown_score.tolist() == [1, 2]
 
 
 def test_columns_of_other_types(tmp_path):

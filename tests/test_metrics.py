@@ -321,13 +321,56 @@ def test_closed_set_accuracy_is_ccr_at_full_fpr(data):
         (lambda d: open_auc(*d, balanced=True, zero_division=2), "'zero_division' must be in [0, 1], got 2."),
         (lambda d: confidence([0, -2], [[0.5, 0.5]] * 2), "0 of 'negative'. Use against='unknown' or 'all'"),
         (lambda d: confidence([0, -1], [[5.0, 1.0]] * 2), "must lie between 0 and 1"),
+        (lambda d: confidence([0, -1], [[0.5, 0.5], [1.0, 1.0]]), "Row 1 of 'probabilities' adds up to 2"),
+        (lambda d: confidence([0, -1], [["a", "b"]] * 2), "'probabilities' must be numbers"),
+        (lambda d: confidence([0, -1], [[0.5], [0.5, 0.5]]), "'probabilities' cannot be read as an array"),
         (lambda d: closed_set_accuracy([-2], [0]), "Found 0 known samples among 1"),
+        (lambda d: open_auc(masked(d[0]), *d[1:]), "'labels' has masked entries: leave those samples out first."),
+        (lambda d: open_auc(d[0], masked(d[1]), d[2]), "'predictions' has masked entries"),
+        (lambda d: auroc(d[0], masked(d[2])), "'unknown_score' has masked entries"),
+        (lambda d: auroc(d[0], d[2], against="a", groups=masked(["a", "b", "a"])), "'groups' has masked entries"),
+        (lambda d: open_auc([[0], [0, 1], [2]], *d[1:]), "'labels' cannot be read as an array"),
+        (lambda d: auroc(d[0], [0.1, [0.2], 0.3]), "'unknown_score' cannot be read as an array"),
+        (lambda d: auroc(d[0], d[2], against="a", groups=[["a"]] * 3), "'groups' must have one dimension"),
+        (lambda d: auroc(d[0], d[2], against="a", groups=[b"\xff"] * 3), "'groups' must be text"),
+        (lambda d: open_set_f_score(*d, threshold=None), "The threshold must be a number, got None."),
+        (lambda d: open_set_confusion_matrix(*d, threshold="x"), "The threshold must be a number, got 'x'."),
+        (lambda d: open_set_confusion_matrix(*d, threshold=1, open_classes=[["a"]] * 3), "must have one dimension"),
+        (lambda d: open_set_f_score(*d, n_classes=2.5), "'n_classes' must be a whole number, got 2.5."),
+        (lambda d: open_set_f_score(*d, n_classes="2"), "'n_classes' must be a whole number, got '2'."),
+        (lambda d: open_set_f_score(*d, n_classes=10**12), "'n_classes' is 1000000000000, which is too large"),
+        (lambda d: open_set_f_score(*d, zero_division="x"), "'zero_division' must be in [0, 1], got 'x'."),
+        (lambda d: ccr_at_fpr(*d, fpr=None), "ccr_at_fpr: 'fpr' must be in [0, 1], got None."),
+        (lambda d: ccr_at_fpr(*d, fpr="x"), "ccr_at_fpr: 'fpr' must be in [0, 1], got 'x'."),
+        (lambda d: ccr_at_fpr(*d, fpr=1.5), "ccr_at_fpr: 'fpr' must be in [0, 1], got 1.5."),
     ],
 )
 def test_wrong_options_say_what_to_do(call, message):
     with pytest.raises(OpenSetError) as caught:
         call(([0, 1, -2], [0, 1, 1], [0.1, 0.2, 0.3]))
     assert message in str(caught.value)
+    assert "0.015" not in str(caught.value)  # 1.5 is no percentage
+
+
+def masked(values):
+    return np.ma.array(values, mask=[True, False, False])
+
+
+def test_arrays_that_could_have_a_mask_and_groups_that_are_numbers():
+    labels, score = np.ma.array([0, 1, -2]), np.ma.array([0.1, 0.2, 0.3], mask=False)
+    assert open_auc(labels, labels.clip(0), score) == 1.0
+    assert auroc([0, 0, -2, -2], [1, 2, 3, 0], against="1", groups=[0, 0, 1, 2]) == 1.0
+    assert confidence([0, -1, -2], [[1.0, 0.0]] * 3, against="1", groups=[0, 1, 2]).gamma_minus == 0.5
+
+
+def test_tensors_of_a_training_are_taken_as_they_are():
+    torch = pytest.importorskip("torch")
+    labels, predictions = torch.tensor([0, 1, -2, -2]), torch.tensor([0, 1, 0, 1])
+    score = torch.tensor([0.5, 1.0, 0.75, 2.0])
+    for tensor in (score.bfloat16(), score.half(), score.clone().requires_grad_(), score.double()):
+        assert open_auc(labels, predictions, tensor) == open_auc(labels, predictions, score.numpy()) == 0.75
+    with pytest.raises(OpenSetError, match="'unknown_score' cannot be read as an array"):
+        open_auc(labels, predictions, score.to("meta"))
 
 
 def test_every_public_name_of_the_contract_exists():

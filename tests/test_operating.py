@@ -114,6 +114,23 @@ def test_a_threshold_from_float32_scores_separates_them_exactly():
     assert (score > lowest.value).all()
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+def test_a_threshold_holds_on_the_same_scores_in_any_file(tmp_path, dtype):
+    labels, predictions, score = random_dataset(300)
+    kinds = ("parquet", "csv", "npz")
+    for kind in kinds:
+        Scores(labels, predictions, score.astype(dtype)).write(tmp_path / f"s.{kind}")
+    read = {kind: Scores.read(tmp_path / f"s.{kind}") for kind in kinds}
+    rules = [f"at_acceptance={share:.2f}" for share in np.arange(0.02, 1, 0.04)]
+    for rule in (*rules, "at_fpr=0", "at_fpr=0.1", "best_f", "conformal=0.1", "conformal=0.0001"):
+        chosen = {kind: choose(scores, rule) for kind, scores in read.items()}
+        effects = [threshold.apply(scores) for threshold in chosen.values() for scores in read.values()]
+        assert all(effect == effects[0] for effect in effects), rule
+        if rule != "conformal=0.0001":  # the largest number there is, of each kind of number
+            assert len({threshold.value for threshold in chosen.values()}) == 1, rule
+
+
 @pytest.mark.parametrize(
     ("rule", "message"),
     [
@@ -172,6 +189,21 @@ def test_files_that_are_no_thresholds_are_refused(tmp_path):
             Threshold.read(tmp_path / "t.json")
     (tmp_path / "t.json").write_text('{"value": NaN, "rule": "x", "achieved": {}, "n": 1}')
     with pytest.raises(OpenSetError, match="not a finite number"):
+        Threshold.read(tmp_path / "t.json")
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        '{"value": 1, "rule": "x", "achieved": {"acceptance": NaN}, "n": 1}',
+        '{"value": 1, "rule": "x", "achieved": {"acceptance": 1e999}, "n": 1}',
+        '{"value": 1, "rule": "\\ud800", "achieved": {}, "n": 1}',
+        '{"value": 1, "rule": "x", "achieved": {"\\ud800": 1}, "n": 1}',
+    ],
+)
+def test_thresholds_that_could_not_be_written_again_are_refused(tmp_path, content):
+    (tmp_path / "t.json").write_text(content)
+    with pytest.raises(OpenSetError, match=r"t\.json is not a threshold file: .* (finite|half a character)"):
         Threshold.read(tmp_path / "t.json")
 
 

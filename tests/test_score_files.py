@@ -1,4 +1,9 @@
 import json
+import os
+import stat
+import subprocess
+import sys
+import threading
 
 import numpy as np
 import polars as pl
@@ -6,7 +11,8 @@ import pytest
 
 from openset import Scores, evaluate
 from openset.errors import OpenSetError
-from openset.files import write_npz
+from openset.files import write_json, write_npz
+from openset.report.page import packed_json
 
 
 def full_scores(dtype=np.float64):
@@ -14,7 +20,7 @@ def full_scores(dtype=np.float64):
         [0, 1, -1, -2],
         [0, 0, 1, 1],
         np.array([0.1, 0.4, 0.9, 1e12], dtype=dtype),
-        [[0.9, 0.1], [0.6, 0.4], [0.5, 0.5], [0.2, 0.8]],
+        np.array([[0.9, 0.1], [0.6, 0.4], [0.5, 0.5], [0.2, 0.8]], dtype=dtype),
         ["cat", "<b>dog</b>"],
         ids=["a", "b", "c", "ü"],
         groups=["", "", "near", "far"],
@@ -31,8 +37,8 @@ def test_what_is_written_is_read(tmp_path, kind, dtype):
     found = Scores.read(path)
     for name in ("labels", "predictions", "ids", "groups", "open_classes"):
         np.testing.assert_array_equal(getattr(found, name), getattr(scores, name))
-    np.testing.assert_allclose(found.probabilities, scores.probabilities)
-    np.testing.assert_array_equal(found.unknown_score.astype(dtype), scores.unknown_score)
+    np.testing.assert_array_equal(found.probabilities, scores.probabilities)
+    np.testing.assert_array_equal(found.unknown_score, scores.unknown_score)
     if kind != "csv":
         assert (found.class_names, found.meta) == (scores.class_names, scores.meta)
         assert found.unknown_score.dtype == dtype
@@ -59,6 +65,45 @@ def test_numbers_may_look_like_a_spreadsheets(tmp_path):
     assert scores.labels.tolist() == [0, -2, 1]
     assert scores.predictions.tolist() == [1, 0, 1]
     assert scores.unknown_score.tolist() == [0.5, 7.0, -3.0]
+
+
+@pytest.mark.parametrize("separator", [";", "\t"])
+@pytest.mark.parametrize(
+    "cells", [("0,5", "1,5", "-2"), ("1,234", "0,7", "12"), ("1,234", "2,000", "10,500"), (",5", "1,", "1e3")]
+)
+def test_a_decimal_comma_is_read_where_columns_are_not_separated_by_commas(tmp_path, separator, cells):
+    rows = ["label,prediction,unknown_score".replace(",", separator), *(f"0{separator}0{separator}{c}" for c in cells)]
+    found = Scores.read(csv(tmp_path, "\n".join(rows)))
+    assert found.unknown_score.tolist() == [float(cell.replace(",", ".")) for cell in cells]
+
+
+@pytest.mark.parametrize(
+    ("separator", "cells", "bad"),
+    [
+        (",", ("1,000", "999", "2,000"), "'1,000' in line 2"),
+        (",", ("0.5", "0,7", "1"), "'0,7' in line 3"),
+        (";", ("1.000,5", "999", "2"), "'1.000,5' in line 2"),
+        (";", ("0.5", "0,7", "1"), "'0,7' in line 3"),
+        (";", ("1,000", "999", "2,000"), "'1,000' in line 2"),
+        (";", ("0,5", "1,000,000", "2"), "'1,000,000' in line 3"),
+        (";", ("0,5", "high", "2"), "'high' in line 3"),
+    ],
+)
+def test_a_comma_that_may_separate_thousands_is_refused(tmp_path, separator, cells, bad):
+    rows = [
+        "label,prediction,unknown_score".replace(",", separator),
+        *(f'0{separator}0{separator}"{c}"' for c in cells),
+    ]
+    with pytest.raises(OpenSetError, match=f"unknown_score is {bad}; "):
+        Scores.read(csv(tmp_path, "\n".join(rows)))
+
+
+def test_texts_of_a_table_without_separator_have_no_decimal_commas(tmp_path):
+    pl.DataFrame({"label": [0, -2], "prediction": [0, 0], "unknown_score": ["0.5", "1,000"]}).write_parquet(
+        tmp_path / "a.parquet"
+    )
+    with pytest.raises(OpenSetError, match="unknown_score is '1,000' in row 1; "):
+        Scores.read(tmp_path / "a.parquet")
 
 
 def test_columns_named_by_class_give_the_order_of_classes(tmp_path):
@@ -285,6 +330,83 @@ def test_meta_that_is_not_ours_does_no_harm(tmp_path):
         openset=np.array(json.dumps({})),
     )
     assert len(Scores.read(tmp_path / "c.npz")) == 2
+
+
+@pytest.mark.parametrize("about", ['{"class_names": ["\\ud800"]}', '{"meta": {"a": ["\\ud800"]}}'])
+def test_half_characters_are_refused_where_they_come_in(tmp_path, about):
+    columns = {"label": [0, -2], "prediction": [0, 0], "unknown_score": [0.1, 0.2]}
+    pl.DataFrame(columns).write_parquet(tmp_path / "a.parquet", metadata={"openset": about})
+    np.savez(
+        tmp_path / "a.npz",
+        openset=about,
+        **{f"{name}s".replace("score" + "s", "score"): column for name, column in columns.items()},
+    )
+    for kind in ("parquet", "npz"):
+        with pytest.raises(OpenSetError, match=rf"a\.{kind}: .*half a character"):
+            Scores.read(tmp_path / f"a.{kind}")
+
+
+def test_numbers_that_json_cannot_hold_are_nothing_in_meta(tmp_path):
+    table = pl.DataFrame({"label": [0, -2], "prediction": [0, 0], "unknown_score": [0.1, 0.2]})
+    table.write_parquet(tmp_path / "a.parquet", metadata={"openset": '{"meta": {"x": 1e999, "y": NaN}}'})
+    assert Scores.read(tmp_path / "a.parquet").meta == {"x": None, "y": None}
+
+
+def test_text_that_no_file_can_hold_is_an_error(tmp_path):
+    with pytest.raises(OpenSetError, match=r"Cannot write .*a\.json: .*half a character"):
+        write_json(tmp_path / "a.json", {"a": "\ud800"})
+    with pytest.raises(OpenSetError, match="half a character"):
+        packed_json({"a": "\ud800"})
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_file_name_that_is_no_text_is_named(tmp_path):
+    path = os.fsdecode(os.fsencode(tmp_path) + b"/\xff.csv")
+    full_scores().write(tmp_path / "a.csv")
+    (tmp_path / "a.csv").rename(path)
+    with pytest.raises(
+        OpenSetError, match=r"Cannot read: the name of the file .*\\xff\.csv is not in UTF-8; rename it"
+    ) as caught:
+        Scores.read(path)
+    str(caught.value).encode()
+
+
+def test_what_is_no_plain_file_is_written_through(tmp_path):
+    os.mkfifo(tmp_path / "pipe.json")
+    found = []
+    reader = threading.Thread(target=lambda: found.append((tmp_path / "pipe.json").read_text()), daemon=True)
+    reader.start()
+    write_json(tmp_path / "pipe.json", [1])
+    reader.join(10)
+    assert json.loads(found[0]) == [1]
+    assert stat.S_ISFIFO((tmp_path / "pipe.json").stat().st_mode)
+
+
+def test_our_own_output_goes_on_where_it_is(tmp_path):
+    code = "from openset.files import write_json; print('a'); write_json('/dev/stdout', [1]); print('b')"
+    with (tmp_path / "out.txt").open("w") as out:
+        subprocess.run([sys.executable, "-c", code], stdout=out, check=True)
+    assert (tmp_path / "out.txt").read_text().split() == ["a", "[", "1", "]", "b"]
+
+
+def test_links_are_followed(tmp_path):
+    (tmp_path / "there").mkdir()
+    (tmp_path / "there" / "real.json").write_text("old")
+    (tmp_path / "link.json").symlink_to("there/real.json")
+    (tmp_path / "new.json").symlink_to("there/new.json")
+    (tmp_path / "loop.json").symlink_to("loop.json")
+    for link, target in (("link.json", "real.json"), ("new.json", "new.json")):
+        write_json(tmp_path / link, [1])
+        assert (tmp_path / link).is_symlink()
+        assert json.loads((tmp_path / "there" / target).read_text()) == [1]
+    with pytest.raises(OpenSetError, match=r"Cannot write .*loop\.json"):
+        write_json(tmp_path / "loop.json", [1])
+
+
+def test_a_name_may_be_as_long_as_the_system_allows(tmp_path):
+    write_json(tmp_path / ("a" * 250 + ".json"), [1])
+    with pytest.raises(OpenSetError, match="Cannot write .*: file name too long"):
+        write_json(tmp_path / ("a" * 300 + ".json"), [1])
 
 
 @pytest.mark.parametrize("kind", ["parquet", "csv"])

@@ -74,9 +74,16 @@ def test_scores_that_learn_ask_for_what_they_learn_from():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"probabilities": [[0.5, 0.6]] * 2, "class_names": ["a"]}, "2 probability columns and 1 class names"),
+        ({"probabilities": [[0.5, 0.4]] * 2, "class_names": ["a"]}, "2 probability columns and 1 class names"),
         ({"probabilities": [[1.5, 0.0]] * 2}, "row 0 does not. For logits use Scores.from_logits"),
         ({"probabilities": [[np.nan, 0.0]] * 2}, "must lie between 0 and 1"),
+        ({"probabilities": [[0.5, 0.5], [1.0, 1.0]]}, "Row 1 of 'probabilities' adds up to 2"),
+        ({"probabilities": np.ma.array([[0.5, 0.5]] * 2, mask=[[0, 1], [0, 0]])}, "'probabilities' has masked entries"),
+        ({"ids": np.ma.array(["a", "b"], mask=[0, 1])}, "'ids' has masked entries: leave those samples out first"),
+        ({"probabilities": [[0.5], [0.5, 0.5]]}, "'probabilities' cannot be read as an array"),
+        ({"ids": [b"\xff", b"a"]}, "'ids' must be text"),
+        ({"groups": [["a"], ["a", "b"]]}, "'groups' cannot be read as an array"),
+        ({"meta": [1]}, "'meta' must be a dictionary, got list."),
         ({"probabilities": [0.5, 0.5]}, "one column per known class, got shape (2,)"),
         ({"ids": ["a", "a"]}, "The id 'a' occurs 2 times; ids must be unique."),
         ({"ids": ["a"]}, "differ in length"),
@@ -91,6 +98,16 @@ def test_what_does_not_fit_together_is_refused(arguments, message):
     assert message in str(caught.value)
 
 
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+@pytest.mark.parametrize("digits", [None, 4])
+def test_probabilities_may_be_rounded_and_may_leave_out_the_background(dtype, digits):
+    chances = np.random.default_rng(0).dirichlet(np.full(1000, 0.05), 200).astype(dtype)
+    chances = chances if digits is None else chances.round(digits)
+    assert chances.astype(np.float64).sum(axis=1).max() > 1
+    for given in (chances, chances / 2):
+        assert Scores([0] * 200, [0] * 200, np.arange(200), given).n_classes == 1000
+
+
 def test_an_unknown_score_name_gets_a_suggestion():
     with pytest.raises(OpenSetError, match="no score named 'enrgy'. Did you mean 'energy'"):
         Scores.from_logits([0, -2], [[1.0, 0.0]] * 2, score="enrgy")
@@ -99,3 +116,31 @@ def test_an_unknown_score_name_gets_a_suggestion():
 def test_the_fingerprint_follows_the_data():
     a, b = Scores([0, -2], [0, 0], [0.1, 0.2]), Scores([0, -2], [0, 0], [0.1, 0.3])
     assert a.fingerprint == Scores([0, -2], [0, 0], [0.1, 0.2]).fingerprint != b.fingerprint
+
+
+def test_tensors_of_a_training_become_scores():
+    torch = pytest.importorskip("torch")
+    logits = torch.tensor([[2.0, 0.5], [0.25, 1.0]])
+    expected = Scores.from_logits([0, -2], logits.numpy(), features=logits.numpy())
+    for given in (logits.bfloat16(), logits.half(), logits.clone().requires_grad_()):
+        found = Scores.from_logits(torch.tensor([0, -2]), given, features=given)
+        np.testing.assert_array_equal(found.unknown_score, expected.unknown_score)
+        np.testing.assert_allclose(found.probabilities, expected.probabilities, atol=1e-3)
+    with pytest.raises(OpenSetError, match="'logits' has masked entries"):
+        Scores.from_logits([0, -2], np.ma.array(logits.numpy(), mask=[[1, 0], [0, 0]]))
+
+
+@pytest.mark.parametrize("kind", ["parquet", "npz"])
+def test_meta_is_kept_where_json_can_hold_it(tmp_path, kind):
+    meta = {"a": np.float32(0.5), "b": np.arange(2), "c": {"d": np.int64(3), "e": np.True_}, "f": ("x", np.nan)}
+    Scores([0, -2], [0, 0], [0.1, 0.2], meta=meta).write(tmp_path / f"s.{kind}")
+    found = Scores.read(tmp_path / f"s.{kind}").meta
+    assert found == {"a": 0.5, "b": [0, 1], "c": {"d": 3, "e": True}, "f": ["x", None]}
+
+
+@pytest.mark.parametrize("value", [{1, 2}, object(), {(1, 2): 3}, "\ud800", np.array([None, {1}])])
+def test_meta_that_json_cannot_hold_is_refused(tmp_path, value):
+    for kind in ("parquet", "npz"):
+        with pytest.raises(OpenSetError, match="'meta' holds what JSON cannot"):
+            Scores([0, -2], [0, 0], [0.1, 0.2], meta={"a": value}).write(tmp_path / f"s.{kind}")
+    assert not list(tmp_path.iterdir())

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from openset.errors import OpenSetError, check_choice
+from openset.errors import OpenSetError, check_choice, is_number
 
 NEGATIVE = -1
 UNKNOWN = -2
@@ -14,14 +14,35 @@ RESERVED_GROUPS = ("all", "negative", "unknown")
 """What `against` means by itself, so no group of open-set samples can have such a name."""
 MOST_CLASSES = 10_000_000
 """More are taken for a mistake, such as ids in place of class numbers."""
+_MANY_CLASSES, _CLASSES_PER_SAMPLE = 100_000, 100
+"""Where only the largest number tells how many classes there are: with more of both it is taken for an id."""
+_ROUNDING = 0.05
+"""By how much rounding may lift a row of probabilities above 1: two decimals of 10 classes, four of 1,000, bfloat16."""
 Floats = NDArray[np.floating[Any]]
 Ints = NDArray[np.integer[Any]]
 Bools = NDArray[np.bool_]
 
 
+def as_array(name: str, values: ArrayLike) -> NDArray[Any]:
+    """`values` as an array: also a tensor of a training, never what hides some of its entries."""
+    if np.ma.is_masked(values):
+        raise OpenSetError(f"'{name}' has masked entries: leave those samples out first.")
+    try:
+        if not hasattr(values, "detach"):
+            return np.asarray(values)
+        tensor = values.detach().cpu()  # torch is known by what it can do: the core does without it
+        try:
+            return np.asarray(tensor)
+        except TypeError:  # bfloat16, which NumPy does not have
+            return np.asarray(tensor.float())
+    except (TypeError, ValueError, RuntimeError) as error:
+        first = (str(error) or type(error).__name__).splitlines()[0].rstrip(".")
+        raise OpenSetError(f"'{name}' cannot be read as an array; rows must be of one length ({first}).") from error
+
+
 def as_ints(name: str, values: ArrayLike) -> Ints:
     """`values` as a one-dimensional integer array; whole floats are allowed, anything else is an error."""
-    array = np.asarray(values)
+    array = as_array(name, values)
     if array.ndim != 1:
         raise OpenSetError(f"'{name}' must have one dimension, got shape {array.shape}.")
     if array.size == 0:
@@ -41,7 +62,7 @@ def as_ints(name: str, values: ArrayLike) -> Ints:
 
 def as_scores(name: str, values: ArrayLike) -> Floats:
     """`values` as a one-dimensional float array in the caller's own precision."""
-    array = np.asarray(values)
+    array = as_array(name, values)
     if array.ndim != 1:
         raise OpenSetError(f"'{name}' must have one dimension, got shape {array.shape}.")
     if array.dtype in (np.float32, np.float64):
@@ -51,6 +72,54 @@ def as_scores(name: str, values: ArrayLike) -> Floats:
     if array.dtype.kind in "iufb":
         return array.astype(np.float64)
     raise OpenSetError(f"'{name}' must be numbers, got values of type {array.dtype}.")
+
+
+def as_probabilities(values: ArrayLike) -> Floats:
+    """`values` as a matrix of probabilities, one column per known class."""
+    matrix = as_array("probabilities", values)
+    if matrix.dtype.kind not in "fiub":
+        raise OpenSetError(f"'probabilities' must be numbers, got values of type {matrix.dtype}.")
+    if matrix.dtype.kind != "f":
+        matrix = matrix.astype(np.float64)
+    if matrix.ndim != 2 or matrix.shape[1] == 0:
+        raise OpenSetError(f"'probabilities' must have one column per known class, got shape {matrix.shape}.")
+    bad = ~((matrix >= 0) & (matrix <= 1 + 1e-6)).all(axis=1)
+    if bad.any():
+        row = int(np.argmax(bad))
+        raise OpenSetError(
+            f"'probabilities' must lie between 0 and 1, row {row} does not. For logits use Scores.from_logits."
+        )
+    total = matrix.sum(axis=1, dtype=np.float64)  # less than 1 is fine: the background class has the rest
+    if total.max(initial=0) > 1 + _ROUNDING:
+        row = int(total.argmax())
+        raise OpenSetError(
+            f"Row {row} of 'probabilities' adds up to {total[row]:.3g}, more than 1: the known classes exclude each "
+            "other. Use a softmax, not one sigmoid per class, or leave the probabilities out."
+        )
+    return matrix
+
+
+def as_text(name: str, values: ArrayLike) -> NDArray[np.str_]:
+    """`values` as a one-dimensional array of texts."""
+    array = as_array(name, values)
+    if array.ndim != 1:
+        raise OpenSetError(f"'{name}' must have one dimension, got shape {array.shape}.")
+    try:
+        texts = np.char.decode(array, "utf-8") if array.dtype.kind == "S" else array.astype(np.str_, copy=False)
+        if texts.dtype.itemsize:
+            _refuse_half_characters(texts)
+    except UnicodeError as error:
+        raise OpenSetError(f"'{name}' must be text that UTF-8 can hold, and some of it is not.") from error
+    return texts
+
+
+def _refuse_half_characters(texts: NDArray[np.str_]) -> None:
+    """Half of a surrogate pair is no character: nothing could be written with it, nor numbers beyond Unicode."""
+    step = max(1, 2**22 // texts.dtype.itemsize)
+    for start in range(0, len(texts), step):
+        codes = np.ascontiguousarray(texts[start : start + step].astype(texts.dtype.newbyteorder("="))).view(np.uint32)
+        if ((codes >> 11 == 0xD800 >> 11) | (codes > 0x10FFFF)).any():
+            raise UnicodeError
 
 
 def check_lengths(**arrays: Sequence[Any] | NDArray[Any] | None) -> None:
@@ -91,6 +160,11 @@ def resolve_classes(
     labels: Ints, predictions: Ints | None, n_classes: int | None, where: Callable[[int], str] = name_row
 ) -> int:
     """K: what the user says, else 1 + the largest label or prediction; everything must fit below it."""
+    if n_classes is not None:
+        if not isinstance(n_classes, int | np.integer):
+            raise OpenSetError(f"'n_classes' must be a whole number, got {n_classes!r}.")
+        if n_classes > MOST_CLASSES:
+            raise OpenSetError(f"'n_classes' is {n_classes}, which is too large; at most {MOST_CLASSES} are possible.")
     if predictions is not None and predictions.min() < 0:
         row = int(np.argmax(predictions < 0))
         raise OpenSetError(
@@ -113,11 +187,23 @@ def resolve_classes(
                 f"{name} {values[row]} in {where(row)} is out of range: "
                 f"there are {n_classes} known classes, 0 to {n_classes - 1}."
             )
-    return largest + 1 if n_classes is None else n_classes
+    if n_classes is not None:
+        return n_classes
+    if largest >= _MANY_CLASSES and largest >= _CLASSES_PER_SAMPLE * len(labels):
+        name, values = (
+            ("Label", labels) if predictions is None or labels.max() >= largest else ("Prediction", predictions)
+        )
+        raise OpenSetError(
+            f"{name} {largest} in {where(int(values.argmax()))} would mean {largest + 1} classes for {len(labels)} "
+            "samples: number classes 0, 1, 2, ... without gaps, or give the classes names."
+        )
+    return largest + 1
 
 
 def check_threshold(threshold: float) -> None:
     """A threshold is any number, also infinite, but a number."""
+    if not is_number(threshold):
+        raise OpenSetError(f"The threshold must be a number, got {threshold!r}.")
     if np.isnan(threshold):
         raise OpenSetError("The threshold is not a number (NaN).")
 
@@ -149,7 +235,7 @@ def open_mask(labels: Ints, against: str, groups: ArrayLike | None = None) -> Bo
         raise OpenSetError(
             f"against={against!r} is not 'all', 'negative' or 'unknown', and no groups are given to look it up in."
         )
-    names = np.asarray(groups)
+    names = as_text("groups", groups)
     check_lengths(labels=labels, groups=names)
     mask = (labels < 0) & (names == against)
     if not mask.any():

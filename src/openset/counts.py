@@ -21,6 +21,7 @@ from openset.checks import (
     Ints,
     as_ints,
     as_scores,
+    as_text,
     check_finite,
     check_labels,
     check_lengths,
@@ -460,8 +461,9 @@ def count_ranking(
     check_share("count", "zero_division", zero_division, zero=True)
     if against != "all":
         if groups is not None:
-            check_lengths(labels=ranking.order, groups=np.asarray(groups))
-            groups = np.asarray(groups)[ranking.order]
+            names = as_text("groups", groups)
+            check_lengths(labels=ranking.order, groups=names)
+            groups = names[ranking.order]
         ranking = ranking.only(ranking.known | open_mask(ranking.label, against, groups))
     counts = Counts(ranking, zero_division=zero_division)
     require_both(counts.n_known, counts.n_open, against)

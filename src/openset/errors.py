@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from difflib import get_close_matches
+from typing import SupportsFloat
 
 
 class OpenSetError(ValueError):
@@ -25,6 +26,11 @@ def did_you_mean(word: str, choices: Iterable[str]) -> str:
     return f"Did you mean '{near[0]}'?" if near else f"Choose from: {', '.join(names)}."
 
 
+def is_number(value: object) -> bool:
+    """Whether a value can be compared with numbers: a tensor of one number can, text and None cannot."""
+    return isinstance(value, SupportsFloat) and getattr(value, "ndim", 0) == 0
+
+
 def check_share(function: str, name: str, value: float, *, zero: bool = False, one: bool = True) -> float:
     """Return `value` if it is a share; a percentage gets the hint that the user needs.
 
@@ -32,11 +38,14 @@ def check_share(function: str, name: str, value: float, *, zero: bool = False, o
     Traceback (most recent call last):
     openset.errors.OpenSetError: fpr_at_tpr: 'tpr' must be in (0, 1], got 95. Did you mean 0.95?
     """
-    inside = (value > 0 or (zero and value == 0)) and (value < 1 or (one and value == 1))
+    number = is_number(value)
+    inside = number and (value > 0 or (zero and value == 0)) and (value < 1 or (one and value == 1))
     if inside:
         return float(value)
     span = f"{'[' if zero else '('}0, 1{']' if one else ')'}"
-    hint = f" Did you mean {value / 100:g}?" if 1 < value < 100 else ""
+    if not number:
+        raise OpenSetError(f"{function}: '{name}' must be in {span}, got {value!r}.")
+    hint = f" Did you mean {value / 100:g}?" if 2 <= value < 100 else ""  # 1.5 is a slip, not a percentage
     raise OpenSetError(f"{function}: '{name}' must be in {span}, got {value:g}.{hint}")
 
 

@@ -2,7 +2,10 @@
 
 import hashlib
 import json
+import math
 import os
+import shutil
+import sys
 import tempfile
 import zipfile
 import zlib
@@ -10,11 +13,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
 
+from openset.csv_layout import csv_layout
 from openset.errors import OpenSetError
 
 if TYPE_CHECKING:
@@ -23,19 +27,31 @@ if TYPE_CHECKING:
 
 @contextmanager
 def replacing(path: str | Path) -> Iterator[Path]:
-    """Yield a temporary path beside `path`, renamed to it only when the block succeeds: never a half file."""
+    """Yield a temporary path beside `path`, renamed to it only when the block succeeds: never a half file.
+
+    A link stays one, and what it leads to is written; a pipe or a device stays what it is, and is written into.
+    """
     target = Path(path)
-    if target.is_dir():
+    if is_folder(target):
         raise OpenSetError(f"Cannot write {target}: it is a folder; give a file name.")
     try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=target.suffix)
-    except OSError as error:
+        through = _is_written_into(target)
+        if not through:
+            target = target.resolve() if target.is_symlink() else target
+            target.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(
+            dir=None if through else target.parent, prefix=f".{target.stem[:40]}.", suffix=target.suffix[:40]
+        )
+    except (OSError, RuntimeError) as error:  # RuntimeError: a link that leads to itself
         raise OpenSetError(f"Cannot write {target}: {reason(error)}.") from error
     os.close(handle)
     temporary = Path(name)
     try:
         yield temporary
+        if through:
+            with temporary.open("rb") as source, _open_into(target) as stream:
+                shutil.copyfileobj(source, stream)
+            return
         mask = os.umask(0)
         os.umask(mask)
         temporary.chmod(0o666 & ~mask)  # mkstemp makes private files; a result is an ordinary one
@@ -46,15 +62,65 @@ def replacing(path: str | Path) -> Iterator[Path]:
         temporary.unlink(missing_ok=True)
 
 
+def _is_written_into(target: Path) -> bool:
+    """Whether a name stands for a pipe, a device, or an open file of this process such as /dev/stdout."""
+    return target.exists() and (not target.is_file() or target.absolute().parts[1:2] in (("dev",), ("proc",)))
+
+
+def _open_into(target: Path) -> BinaryIO:
+    """The pipe or device to write into; this process's own output goes on where it is, also if it is a file."""
+    if os.path.samestat(target.stat(), os.fstat(1)):
+        sys.stdout.flush()
+        return os.fdopen(os.dup(1), "wb")
+    return target.open("ab")
+
+
 def write_text(path: str | Path, text: str) -> None:
     """Write a text file, whole or not at all."""
+    try:
+        content = text.encode()
+    except UnicodeEncodeError as error:
+        raise OpenSetError(f"Cannot write {path}: {half_character(error)}.") from error
     with replacing(path) as temporary:
-        temporary.write_text(text, encoding="utf-8")
+        temporary.write_bytes(content)
+
+
+def half_character(error: UnicodeEncodeError) -> str:
+    """What is wrong with text that UTF-8 cannot hold: JSON can spell half of a pair, which is no character."""
+    around = error.object[max(0, error.start - 20) : error.end + 20]
+    return f"there is half a character, which no file can hold, in {around!r}"
 
 
 def write_json(path: str | Path, content: Any) -> None:
     """Write JSON that every reader accepts (no NaN, no Infinity)."""
     write_text(path, json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n")
+
+
+def as_json(value: Any) -> Any:
+    """`value` made of what JSON can hold: NumPy's numbers as Python's, NaN and infinity as nothing.
+
+    >>> as_json({"loss": np.float32(0.5), "last": (1, float("nan"))})
+    {'loss': 0.5, 'last': [1, None]}
+    """
+    if isinstance(value, np.generic | np.ndarray):
+        value = value.tolist()
+    if value is None or isinstance(value, bool | int):
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, str):
+        try:
+            value.encode()
+        except UnicodeEncodeError as error:
+            raise TypeError(half_character(error)) from error
+        return value
+    if isinstance(value, Mapping):
+        if not all(isinstance(key, str | int | float | bool | None) for key in value):
+            raise TypeError("a key that is no text")
+        return {as_json(key): as_json(entry) for key, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [as_json(entry) for entry in value]
+    raise TypeError(f"a value of type {type(value).__name__}")
 
 
 def read_json(path: str | Path) -> Any:
@@ -70,9 +136,15 @@ def read_json(path: str | Path) -> Any:
         raise OpenSetError(f"Cannot read {file}: {reason(error)}.") from error
 
 
+def is_folder(path: str | Path) -> bool:
+    """Whether there is such a folder. `Path.is_dir` fails instead where a name is too long for any."""
+    return os.path.isdir(path)  # noqa: PTH112
+
+
 def existing(path: str | Path) -> Path:
     """`path`, if there is a file."""
     file = Path(path)
+    check_name(file)
     try:
         if file.is_dir():
             raise OpenSetError(f"{file} is a folder; give the name of a file.")
@@ -85,9 +157,18 @@ def existing(path: str | Path) -> Path:
     return file
 
 
-def reason(error: OSError) -> str:
+def check_name(path: Path, refused: str = "Cannot read: ") -> None:
+    """A name that is not in UTF-8 could neither be shown nor written into any result."""
+    try:
+        str(path).encode()
+    except UnicodeEncodeError as error:
+        shown = os.fsencode(path).decode("utf-8", "backslashreplace")
+        raise OpenSetError(f"{refused}the name of the file {shown} is not in UTF-8; rename it.") from error
+
+
+def reason(error: OSError | RuntimeError) -> str:
     """What the system says, without its number and path."""
-    return (error.strerror or str(error)).lower()
+    return (getattr(error, "strerror", None) or str(error)).lower()
 
 
 def fingerprint(arrays: Sequence[NDArray[Any] | None]) -> str:
@@ -186,10 +267,12 @@ def _read_csv(file: Path) -> "pl.DataFrame":
     """CSV as spreadsheets write it: comma, semicolon or tab; a byte order mark; blanks around the names."""
     import polars as pl
 
-    with file.open(encoding="utf-8-sig") as stream:
-        header = stream.readline()
-        marked = header.lower().startswith("sep=")  # a line by which Excel tells the separator
-        if marked:
-            header = stream.readline()
-    separator = max(",;\t", key=header.count)
-    return pl.read_csv(file, separator=separator, infer_schema=False, glob=False, skip_rows=int(marked))
+    layout = csv_layout(file)
+    return pl.read_csv(
+        file,
+        separator=layout.separator,
+        eol_char=layout.line_end,
+        skip_rows=layout.n_skipped,
+        infer_schema=False,
+        glob=False,
+    )

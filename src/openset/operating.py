@@ -12,7 +12,7 @@ import numpy as np
 from openset.counts import Counts
 from openset.curves import Average, f_score_of, youden_of
 from openset.errors import OpenSetError, check_share
-from openset.files import read_json, write_json
+from openset.files import as_json, read_json, write_json
 from openset.registry import Registry
 from openset.scores import Scores
 
@@ -40,7 +40,14 @@ class Threshold:
         try:
             achieved = {str(name): float(share) for name, share in content["achieved"].items()}
             threshold = cls(float(content["value"]), str(content["rule"]), achieved, int(content["n"]))
+            if not all(map(math.isfinite, achieved.values())):
+                raise OpenSetError(f"{path} is not a threshold file: what it achieved must be finite numbers.")
+            as_json(asdict(threshold))
+        except OpenSetError:
+            raise
         except (AttributeError, TypeError, KeyError, ValueError, OverflowError) as error:
+            if "half a character" in str(error):
+                raise OpenSetError(f"{path} is not a threshold file: {error}.") from error
             raise OpenSetError(f"{path} is not a threshold file: it needs value, rule, achieved and n.") from error
         if not math.isfinite(threshold.value):
             raise OpenSetError(f"{path}: the threshold is not a finite number.")
@@ -48,7 +55,8 @@ class Threshold:
 
     def apply(self, scores: Scores) -> dict[str, float]:
         """What the threshold does to other scores: acceptance, ccr, and fpr per kind of open-set sample found."""
-        rejected = scores.unknown_score > self.value
+        with np.errstate(over="ignore"):  # the largest float64 is infinite to float32, and means the same
+            rejected = scores.unknown_score > self.value
         known = scores.labels >= 0
         found: dict[str, float] = {}
         if known.any():
@@ -85,7 +93,11 @@ def _text(value: float | str) -> str:
 def _freeze(counts: Counts, at: int, rule: str) -> Threshold:
     value = counts.thresholds[at]
     if at == 0:  # reject everything seen: a finite number just below the lowest score, so that JSON can hold it
-        value = np.nextafter(counts.thresholds[1], value, dtype=value.dtype)
+        lowest = counts.thresholds[1]
+        with np.errstate(over="ignore"):
+            single = np.float32(lowest)
+        # A number below it among float32 if it is one: it holds too where the same scores are kept as such.
+        value = np.nextafter(single if single == lowest else lowest, np.float32(-np.inf))
         if not np.isfinite(value):
             raise OpenSetError(
                 f"{rule}: only a threshold below {counts.thresholds[1]} would do, and there is no such number."

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from openset import checks
+from openset.csv_layout import csv_layout
 from openset.errors import OpenSetError
 from openset.files import existing, read_npz, read_table, replacing, write_npz
 from openset.posthoc import SCORES, Outputs
@@ -150,7 +151,9 @@ def _read(file: Path) -> _Content:
         if not len(filled):
             raise OpenSetError("there are no rows.")
         # Spreadsheets leave empty rows behind; the line numbers of the others stay.
-        return _from_table(table[filled], "{}", lambda row: f"line {filled[row] + 2}")
+        layout = csv_layout(file)
+        where = lambda row: f"line {layout.line(int(filled[row]))}"  # noqa: E731
+        return _from_table(table[filled], "{}", where, decimal_commas=layout.has_decimal_commas)
     raise OpenSetError(f"cannot read '{suffix or 'a file without extension'}'; use {', '.join(_SUFFIXES)}.")
 
 
@@ -199,10 +202,10 @@ def _names(about: dict[str, Any]) -> tuple[str, ...] | None:
 # ---- tables --------------------------------------------------------------------------------------------------------
 
 
-def _from_table(table: "pl.DataFrame", about_text: str, where: Any) -> _Content:
+def _from_table(table: "pl.DataFrame", about_text: str, where: Any, *, decimal_commas: bool = False) -> _Content:
     about = _parse_about(about_text)
     named = _names(about)
-    blocks = {prefix: _block(table, prefix, where) for prefix in _BLOCKS}
+    blocks = {prefix: _block(table, prefix, where, decimal_commas) for prefix in _BLOCKS}
     for prefix in ("prob", "logit"):
         names = blocks[prefix][1]
         if names is not None and not all(name.isdecimal() for name in names):
@@ -227,11 +230,12 @@ def _from_table(table: "pl.DataFrame", about_text: str, where: Any) -> _Content:
             _refuse_numbers(columns, named, where)
     label_numbers = _numbers(columns["label"], "label", named, where, open_words=True)
     prediction_numbers = _numbers(columns["prediction"], "prediction", named, where, open_words=False)
-    score = _floats(table, "unknown_score", where)
+    score = _floats(table, "unknown_score", where, decimal_commas)
     if label_numbers is not None:
         checks.check_labels(label_numbers, where)
         if prediction_numbers is not None:
-            checks.resolve_classes(label_numbers, prediction_numbers, None if named is None else len(named), where)
+            known = named or blocks["prob"][1]
+            checks.resolve_classes(label_numbers, prediction_numbers, None if known is None else len(known), where)
     if score is not None:
         checks.check_finite(score, where)
     optional = {name: _optional_text(table, name) for name in ("id", "group", "open_class")}
@@ -259,7 +263,8 @@ def _refuse_numbers(
             number = _whole(value) if isinstance(value, str) else int(value)
             if number is not None and number >= 0 and value not in named:
                 raise OpenSetError(
-                    f"{column} is {value} in {where(row)}, but classes have names here ('{named[0]}'): use either."
+                    f"{column} is {_short(str(value))} in {where(row)}, but classes have names here "
+                    f"('{_short(named[0])}'): use either."
                 )
 
 
@@ -330,7 +335,9 @@ def _numbers(
     numbers = [meaning[word] for word in texts]
     if max(numbers) >= checks.MOST_CLASSES or min(numbers) < -checks.MOST_CLASSES:
         row = int(np.argmax([abs(number) >= checks.MOST_CLASSES for number in numbers]))
-        raise OpenSetError(f"{column} is '{texts[row]}' in {where(row)}, which is too large for the number of a class.")
+        raise OpenSetError(
+            f"{column} is '{_short(texts[row])}' in {where(row)}, which is too large for the number of a class."
+        )
     return np.array(numbers, dtype=np.int64)
 
 
@@ -344,10 +351,10 @@ def _bad_word(word: str, column: str, named: tuple[str, ...] | None, place: str)
         )
     near = next((name for name in named or () if name.lower() == word.lower()), None)
     hint = f" Did you mean '{near}'?" if near is not None else ""
-    return f"{column} is '{word}' in {place}, which is neither a number nor a class name.{hint}"
+    return f"{column} is '{_short(word)}' in {place}, which is neither a number nor a class name.{hint}"
 
 
-def _floats(table: "pl.DataFrame", name: str, where: Any) -> NDArray[Any] | None:
+def _floats(table: "pl.DataFrame", name: str, where: Any, decimal_commas: bool) -> NDArray[Any] | None:
     import polars as pl
 
     if name not in table.columns:
@@ -358,17 +365,36 @@ def _floats(table: "pl.DataFrame", name: str, where: Any) -> NDArray[Any] | None
     if not (column.dtype.is_numeric() or column.dtype in (pl.String, pl.Null)):
         raise OpenSetError(f"column '{name}' holds {column.dtype}; it must be numbers.")
     values = column.cast(pl.Float64, strict=False)
-    if values.null_count() and column.dtype == pl.String:  # a decimal comma, as in many countries' spreadsheets
-        values = column.str.strip_chars().str.replace(",", ".", literal=True).cast(pl.Float64, strict=False)
+    if values.null_count() and column.dtype == pl.String:
+        texts = column.str.strip_chars()
+        if decimal_commas and _commas_are_decimal(texts):  # as in many countries' spreadsheets
+            texts = texts.str.replace(",", ".", literal=True)
+        values = texts.cast(pl.Float64, strict=False)
     if values.null_count():
         row = int(values.is_null().arg_max() or 0)
         cell = column[row]
-        found = "missing" if cell is None or not str(cell).strip() else f"'{cell}'"
-        raise OpenSetError(f"{name} is {found} in {where(row)}; it must be a number.")
+        found = "missing" if cell is None or not str(cell).strip() else f"'{_short(str(cell))}'"
+        hint = ", with a decimal point and nothing between thousands" if "," in found else ""
+        raise OpenSetError(f"{name} is {found} in {where(row)}; it must be a number{hint}.")
     return values.to_numpy()
 
 
-def _block(table: "pl.DataFrame", prefix: str, where: Any) -> tuple[NDArray[Any] | None, tuple[str, ...] | None]:
+def _commas_are_decimal(texts: "pl.Series") -> bool:
+    """Whether no cell of a column speaks against it: a point, or whole numbers beside others that end in ,000."""
+    with_comma = texts.filter(texts.str.contains(",", literal=True).fill_null(False))
+    thousands = with_comma.str.contains(r"^[-+]?[1-9]\d{0,2}(,\d{3})+$").all()
+    whole = texts.str.contains(r"^[-+]?\d+$").any()
+    return not (texts.str.contains(".", literal=True).any() or (thousands and whole))
+
+
+def _short(cell: str) -> str:
+    """What a cell holds, as far as it fits into a sentence."""
+    return cell if len(cell) <= 60 else f"{cell[:50]}... ({len(cell):,} characters)"
+
+
+def _block(
+    table: "pl.DataFrame", prefix: str, where: Any, decimal_commas: bool
+) -> tuple[NDArray[Any] | None, tuple[str, ...] | None]:
     """Columns prefix_0, prefix_1, ... (or prefix_cat, prefix_dog, ...) as one matrix, and what follows the prefix."""
     columns = [name for name in table.columns if name.startswith(f"{prefix}_")]
     if not columns:
@@ -378,7 +404,7 @@ def _block(table: "pl.DataFrame", prefix: str, where: Any) -> tuple[NDArray[Any]
         names = sorted(names, key=int)
         if [int(name) for name in names] != list(range(len(names))):
             raise OpenSetError(f"columns {prefix}_0 to {prefix}_{names[-1]} have gaps; number them without one.")
-    stacked = [_floats(table, f"{prefix}_{name}", where) for name in names]
+    stacked = [_floats(table, f"{prefix}_{name}", where, decimal_commas) for name in names]
     return np.column_stack([column for column in stacked if column is not None]), tuple(names)
 
 
@@ -391,7 +417,7 @@ def write_scores(scores: Scores, path: str | Path) -> None:
     suffix = file.suffix.lower()
     if suffix not in _SUFFIXES:
         raise OpenSetError(f"Cannot write '{file}': use a name that ends in {', '.join(_SUFFIXES)}.")
-    about = json.dumps({"class_names": scores.class_names, "meta": scores.meta})
+    about = json.dumps({"class_names": scores.class_names, "meta": scores.meta}, allow_nan=False)
     if suffix == ".npz":
         arrays = {
             "labels": scores.labels,
@@ -405,12 +431,17 @@ def write_scores(scores: Scores, path: str | Path) -> None:
         }
         write_npz(file, {name: array for name, array in arrays.items() if array is not None})
         return
+    import polars as pl
+    from polars import selectors
+
     table = _as_table(scores)
     with replacing(file) as temporary:
         if suffix == ".parquet":
             table.write_parquet(temporary, metadata={"openset": about})
         else:
-            table.write_csv(temporary)
+            # A float32 is written with the digits of a float64, which is what readers of text make of it: the few
+            # that tell it from its neighbours give another number there, on the other side of a threshold.
+            table.with_columns(selectors.float().cast(pl.Float64)).write_csv(temporary)
 
 
 def _as_table(scores: Scores) -> "pl.DataFrame":

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from openset import checks, counts
 from openset.errors import OpenSetError
-from openset.files import fingerprint
+from openset.files import as_json, fingerprint
 from openset.posthoc import SCORES, Outputs, softmax
 
 
@@ -64,12 +64,12 @@ class Scores:
             "labels": checks.as_ints("labels", labels),
             "predictions": checks.as_ints("predictions", predictions),
             "unknown_score": checks.as_scores("unknown_score", unknown_score),
-            "probabilities": None if probabilities is None else _as_probabilities(probabilities),
-            "class_names": None if class_names is None else tuple(str(name) for name in class_names),
-            "ids": _as_text("ids", ids),
-            "groups": _as_text("groups", groups),
-            "open_classes": _as_text("open_classes", open_classes),
-            "meta": dict(meta or {}),
+            "probabilities": None if probabilities is None else checks.as_probabilities(probabilities),
+            "class_names": None if class_names is None else _as_names(class_names),
+            "ids": None if ids is None else checks.as_text("ids", ids),
+            "groups": None if groups is None else checks.as_text("groups", groups),
+            "open_classes": None if open_classes is None else checks.as_text("open_classes", open_classes),
+            "meta": _as_meta(meta),
         }
         for name, value in fields.items():
             object.__setattr__(self, name, value)
@@ -166,18 +166,19 @@ class Scores:
         >>> Scores.from_logits([0, -2], [[2.0, 0.0], [0.1, 0.2]], score="energy").predictions
         array([0, 1])
         """
+        given = checks.as_array("logits", logits)
         outputs = Outputs(
             labels=checks.as_ints("labels", labels),
-            logits=np.asarray(logits),
-            features=None if features is None else np.asarray(features),
+            logits=given,
+            features=None if features is None else checks.as_array("features", features),
             background=background,
         )
         known = outputs.known_logits()
         if known.shape[1] == 0:
             raise OpenSetError("With a background class there must be at least two logit columns.")
-        precision = np.float32 if np.asarray(logits).dtype in (np.float16, np.float32) else np.float64
+        precision = np.float32 if given.dtype in (np.float16, np.float32) else np.float64
         return cls(
-            labels,
+            outputs.labels,  # type: ignore[arg-type]
             known.argmax(axis=1),
             SCORES[score].compute(outputs, fit),
             softmax(outputs.logits, background=background).astype(precision),  # type: ignore[arg-type]
@@ -209,27 +210,21 @@ class Scores:
         write_scores(self, path)
 
 
-def _as_probabilities(values: ArrayLike) -> NDArray[np.floating[Any]]:
-    matrix = np.asarray(values)
-    if matrix.dtype.kind not in "fiub":
-        raise OpenSetError(f"'probabilities' must be numbers, got values of type {matrix.dtype}.")
-    if matrix.dtype.kind != "f":
-        matrix = matrix.astype(np.float64)
-    if matrix.ndim != 2 or matrix.shape[1] == 0:
-        raise OpenSetError(f"'probabilities' must have one column per known class, got shape {matrix.shape}.")
-    bad = ~((matrix >= 0) & (matrix <= 1 + 1e-6)).all(axis=1)
-    if bad.any():
-        row = int(np.argmax(bad))
+def _as_names(names: Sequence[str]) -> tuple[str, ...]:
+    try:
+        return tuple(as_json([str(name) for name in names]))
+    except TypeError as error:
+        raise OpenSetError(f"A class cannot have such a name: {error}.") from error
+
+
+def _as_meta(meta: Mapping[str, Any] | None) -> dict[str, Any]:
+    if meta is None:
+        return {}
+    if not isinstance(meta, Mapping):
+        raise OpenSetError(f"'meta' must be a dictionary, got {type(meta).__name__}.")
+    try:
+        return dict(as_json(meta))
+    except (TypeError, RecursionError) as error:
         raise OpenSetError(
-            f"'probabilities' must lie between 0 and 1, row {row} does not. For logits use Scores.from_logits."
-        )
-    return matrix
-
-
-def _as_text(name: str, values: ArrayLike | None) -> NDArray[np.str_] | None:
-    if values is None:
-        return None
-    array = np.asarray(values)
-    if array.ndim != 1:
-        raise OpenSetError(f"'{name}' must have one dimension, got shape {array.shape}.")
-    return array.astype(np.str_)
+            f"'meta' holds what JSON cannot: {error}. Use text, numbers, lists and dictionaries."
+        ) from error

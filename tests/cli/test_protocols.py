@@ -106,6 +106,8 @@ def test_a_corrupt_photo_can_be_left_out(capsys, photos, tmp_path):
 
 def test_bad_input_is_one_sentence(capsys, photos, tmp_path):
     assert "Did you mean 'cifar10'" in refused(capsys, "show", "cifar-10")
+    assert "There is no protocol, YAML file or folder 'zzz" in refused(capsys, "show", "z" * 400)
+    assert "There is no data root zzz" in refused(capsys, "show", photos, "--data-root", "z" * 400)
     assert "no split 7" in refused(capsys, "show", "digits", "--split", "7")
     (photos / "mine.yaml").write_text("data: known\nknown: [flowr]\nunknown: [temple]\n")
     assert "known has no class 'flowr' (known). Did you mean 'flower'" in refused(capsys, "show", photos / "mine.yaml")

@@ -8,6 +8,11 @@ def read(**content):
     return parse(content, name="birds", where="birds.yaml")
 
 
+BOMB: list = ["a"]  # a text of kilobytes can name a list whose text would fill the memory
+for _ in range(6):
+    BOMB = [BOMB] * 10
+
+
 def test_lists_of_classes():
     made = read(data="photos", known=["owl", 3], negative=["jay"], unknown=["car"])
     roles = made.splits[0]
@@ -28,6 +33,10 @@ def test_groups_and_other_data():
     assert made.needs == ("photos", "cifar100")
     one = read(data="photos", known=["owl"], unknown={"data": "svhn", "classes": [1]})
     assert one.splits[0].unknown == (Source("svhn", (1,)),)
+
+
+def test_one_note_needs_no_list():
+    assert parse({"data": "photos", "known": ["owl"], "notes": "a pilot"}, name="p", where="p").notes == ("a pilot",)
 
 
 def test_random_roles():
@@ -59,6 +68,15 @@ def test_random_roles():
             {"data": "photos", "known": ["owl"], "validation": 20},
             r"'validation' must be in \(0, 1\), got 20. Did .* 0.2",
         ),
+        ({"data": "photos", "known": ["owl"], "notes": 5}, "'notes' must be a text or a list of texts, got 5"),
+        ({"data": "photos", "known": ["owl"], "notes": [["a"]]}, "'notes' must be a text or a list of texts"),
+        ({"data": "photos", "known": ["owl"], "superclasses": [1]}, "'superclasses' must name lists of classes, got"),
+        ({"data": "photos", "known": ["owl"], "superclasses": {"a": 5}}, "'superclasses' must name lists of classes"),
+        ({"data": "photos", "known": ["owl"], "published_samples": 7}, "'published_samples' must give 3 numbers"),
+        ({"data": "photos", "known": ["owl"], "published_samples": {"test": [1, 2]}}, "must give 3 numbers"),
+        ({"data": "photos", "known": ["owl"], "published_samples": {"test": [1, 2, "x"]}}, "must give 3 numbers"),
+        ({"data": "photos", "known": [BOMB]}, r"'known' holds \[.*, which is no class name"),
+        ({"data": "photos", "random": BOMB}, "write 'random: "),
         ({"data": "photos", "known": ["owl"], "test": "many"}, "'test' must be a share such as 0.1, got 'many'"),
         ({"data": "photos", "known": ["owl"], "random": {"known": 2}}, "either 'random' or 'known'"),
         ({"data": "photos", "random": 6}, "write 'random: {known: 6, splits: 5, seed: 0}'"),
@@ -73,6 +91,7 @@ def test_a_bad_field_is_named(content, message):
     with pytest.raises(OpenSetError, match=message) as caught:
         read(**content)
     assert str(caught.value).startswith("birds.yaml")
+    assert len(str(caught.value)) < 500
 
 
 def test_something_that_has_no_fields_is_refused():

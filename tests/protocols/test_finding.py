@@ -1,7 +1,9 @@
+import time
+
 import pytest
 
 from openset.errors import OpenSetError
-from openset.protocols import find
+from openset.protocols import find, load
 from pictures import write_photos
 
 
@@ -32,6 +34,23 @@ def test_yaml_with_a_value_that_cannot_be_is_refused(tmp_path, text, problem):
     (tmp_path / "mine.yaml").write_text(text)
     with pytest.raises(OpenSetError, match=rf"mine\.yaml: not valid YAML: {problem}"):
         find(tmp_path / "mine.yaml")
+
+
+@pytest.mark.parametrize("text", ["[" * 5000, "{a: " * 5000, "- " * 5000, "known: " + "[" * 400 + "]" * 400])
+def test_yaml_of_endless_depth_is_refused_at_once(tmp_path, text):
+    (tmp_path / "mine.yaml").write_text(text)
+    begin = time.process_time()
+    with pytest.raises(OpenSetError, match=r"mine\.yaml: not valid YAML: lists within lists within lists"):
+        find(tmp_path / "mine.yaml")
+    assert time.process_time() - begin < 3
+
+
+def test_names_too_long_for_any_file_are_not_there(tmp_path):
+    with pytest.raises(OpenSetError, match="There is no protocol, YAML file or folder 'zzz"):
+        find("z" * 400)
+    (tmp_path / "mine.yaml").write_text(f"data: {'z' * 400}\nknown: [a]\n")
+    with pytest.raises(OpenSetError, match="mine: there is no data 'zzz"):
+        load(tmp_path / "mine.yaml")
 
 
 def test_yaml_cannot_run_code(tmp_path):

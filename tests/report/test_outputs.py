@@ -149,6 +149,14 @@ def test_a_bad_place_is_one_sentence_before_any_work(files, tmp_path, capsys, co
     assert capsys.readouterr().err == f"Error: Cannot write {folder / 'r.html'}: permission denied in {folder}.\n"
 
 
+@pytest.mark.parametrize("name", ["z" * 300, "z" * 300 + "/r", os.fsdecode(b"\xff")])
+def test_a_name_that_no_file_can_have_is_one_sentence_before_any_work(files, tmp_path, capsys, name):
+    for option, end in (("--json", ".json"), ("--report", ".html"), ("--figures", "")):
+        assert run("evaluate", files[0], option, tmp_path / (name + end)) == 2
+        assert "Error: Cannot write" in capsys.readouterr().err
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(path.name for path in files)
+
+
 def test_figures_need_a_folder(files, capsys):
     assert run("evaluate", files[0], "--figures", files[1]) == 2
     assert "it is a file; give the name of a folder" in capsys.readouterr().err

@@ -1,5 +1,6 @@
 """What several commands can write: the report page and the figures."""
 
+import errno
 import os
 from collections.abc import Sequence
 from importlib.util import find_spec
@@ -30,6 +31,9 @@ FiguresOption = Annotated[
 
 def check_outputs(*files: Path | None, folder: Path | None = None, inputs: Sequence[Path | None] = ()) -> None:
     """Find out before the work, not after it, that a result could not be written, or would overwrite another file."""
+    given = [path for path in (*files, folder) if path is not None]
+    for path in given:
+        _check_possible(path)
     taken = {path.resolve(): "is read by this command" for path in inputs if path is not None}
     for file in files:
         if file is not None:
@@ -41,9 +45,7 @@ def check_outputs(*files: Path | None, folder: Path | None = None, inputs: Seque
             raise OpenSetError(f"Cannot write {file}: it is a folder; give a file name.")
     if folder is not None and folder.exists() and not folder.is_dir():
         raise OpenSetError(f"Cannot write figures to {folder}: it is a file; give the name of a folder.")
-    for path in (*files, folder):
-        if path is None:
-            continue
+    for path in given:
         near = next(parent for parent in (path, *path.absolute().parents) if parent.exists())
         if not near.is_dir() and near != path:
             raise OpenSetError(f"Cannot write {path}: {near} is a file, not a folder.")
@@ -51,6 +53,18 @@ def check_outputs(*files: Path | None, folder: Path | None = None, inputs: Seque
             raise OpenSetError(f"Cannot write {path}: permission denied in {near if near.is_dir() else near.parent}.")
     if folder is not None and find_spec("matplotlib") is None:
         raise OpenSetError("Figures need matplotlib: pip install 'openset[plot]'.")
+
+
+def _check_possible(path: Path) -> None:
+    """A name that no file can have: the system knows how long it may be, and says so when it is asked about one."""
+    from openset.files import check_name, reason
+
+    check_name(path, "Cannot write: ")
+    try:
+        path.stat()
+    except OSError as error:
+        if error.errno == errno.ENAMETOOLONG:
+            raise OpenSetError(f"Cannot write {path}: {reason(error)}.") from error
 
 
 def write_tables(

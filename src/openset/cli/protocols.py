@@ -121,16 +121,19 @@ def export(
 
 def _read_by(name: str, lists: Path | None) -> list[Path]:
     """The files that say what is in a protocol: its definition, or its lists."""
-    folders = [folder for folder in (Path(name), lists) if folder is not None and folder.is_dir()]
+    from openset.files import is_folder
+
+    folders = [folder for folder in (Path(name), lists) if folder is not None and is_folder(folder)]
     return [Path(name), *(file for folder in folders for file in folder.glob("*.csv"))]
 
 
 def _has_definition(name: str) -> bool:
     """A folder of CSV lists is a protocol without one."""
+    from openset.files import is_folder
     from openset.protocols import PROTOCOLS
     from openset.protocols.from_lists import find_lists
 
-    return name in PROTOCOLS or not (Path(name).is_dir() and find_lists(Path(name)))
+    return name in PROTOCOLS or not (is_folder(name) and find_lists(Path(name)))
 
 
 def _load(name: str, split: int, data_root: Path | None, lists: Path | None, skip_corrupt: bool) -> Any:

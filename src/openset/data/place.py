@@ -4,6 +4,7 @@ import os
 from pathlib import Path, PurePosixPath, PureWindowsPath
 
 from openset.errors import OpenSetError
+from openset.files import is_folder
 
 DATA_VARIABLE = "OPENSET_DATA"
 CACHE_VARIABLE = "OPENSET_CACHE"
@@ -19,7 +20,7 @@ def cache_folder() -> Path:
 def data_root(root: str | Path | None = None) -> Path:
     """The folder of local data sets: what the caller says, else `OPENSET_DATA`, else `data` in the cache folder."""
     if root is not None:
-        if not Path(root).is_dir():
+        if not is_folder(root):
             raise OpenSetError(f"There is no data root {root}: give the folder that holds the data sets.")
         return Path(root)
     if os.environ.get(DATA_VARIABLE):

@@ -11,6 +11,7 @@ from openset.checks import (
     NEGATIVE,
     as_ints,
     as_scores,
+    as_text,
     check_finite,
     check_labels,
     check_lengths,
@@ -278,7 +279,7 @@ def open_set_confusion_matrix(
     label, prediction = as_ints("labels", labels), as_ints("predictions", predictions)
     score = as_scores("unknown_score", unknown_score)
     check_threshold(threshold)
-    names = None if open_classes is None else np.asarray(open_classes).astype(np.str_)
+    names = None if open_classes is None else as_text("open_classes", open_classes)
     check_lengths(labels=label, predictions=prediction, unknown_score=score, open_classes=names)
     check_labels(label)
     check_finite(score)

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from openset.checks import as_ints, check_labels, check_lengths, open_mask
+from openset.checks import as_ints, as_probabilities, as_text, check_labels, check_lengths, open_mask
 from openset.errors import OpenSetError
 from openset.metrics._card import metric
 
@@ -78,18 +78,14 @@ class Confidences:
 
 def _gather(labels: ArrayLike, probabilities: ArrayLike, groups: ArrayLike | None, background: bool) -> Confidences:
     label = as_ints("labels", labels)
-    matrix = np.asarray(probabilities)
-    if matrix.ndim != 2:
-        raise OpenSetError(f"'probabilities' must have one column per known class, got shape {matrix.shape}.")
+    matrix = as_probabilities(probabilities)
     check_lengths(labels=label, probabilities=matrix)
     check_labels(label)
     if int(label.max()) >= matrix.shape[1]:
         raise OpenSetError(
             f"Label {int(label.max())} is out of range: there are {matrix.shape[1]} probability columns."
         )
-    if not ((matrix >= 0) & (matrix <= 1 + 1e-6)).all():
-        raise OpenSetError("'probabilities' must lie between 0 and 1; logits go through a softmax first.")
-    return Confidences(label, matrix, None if groups is None else np.asarray(groups), background)
+    return Confidences(label, matrix, None if groups is None else as_text("groups", groups), background)
 
 
 def confidence_of(data: Confidences, *, against: str = "negative") -> Confidence:

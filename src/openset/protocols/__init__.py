@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from openset.files import is_folder
 from openset.protocols.build import build
 from openset.protocols.definition import Definition
 from openset.protocols.finding import PROTOCOLS, find
@@ -53,4 +54,4 @@ def n_splits(name: str | Path) -> int:
 
 def _is_lists(name: str | Path) -> bool:
     shipped = isinstance(name, str) and name in PROTOCOLS
-    return not shipped and Path(name).is_dir() and find_lists(Path(name)) is not None
+    return not shipped and is_folder(name) and find_lists(Path(name)) is not None

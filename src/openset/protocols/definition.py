@@ -3,12 +3,18 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from reprlib import Repr
 from typing import Any
 
 from openset.checks import RESERVED_GROUPS
 from openset.errors import OpenSetError, check_share, did_you_mean
 
 ClassKey = str | int
+
+_brief = Repr()
+_brief.maxlevel, _brief.maxstring = 2, 100
+short = _brief.repr
+"""What an error shows of a value: a small file can name a list whose whole text would fill the memory."""
 
 
 @dataclass(frozen=True)
@@ -115,12 +121,36 @@ def parse(content: Any, *, name: str, where: str, folder: Path | None = None) ->
         splits=_splits(content, data, where),
         paper=str(content.get("paper", "")),
         validation_by=str(content.get("validation_by", "hash")),
-        notes=tuple(str(note) for note in content.get("notes", ())),
-        superclasses=content.get("superclasses", {}),
-        published_samples=content.get("published_samples", {}),
+        notes=_notes(content.get("notes", ()), where),
+        superclasses=_superclasses(content.get("superclasses", {}), where),
+        published_samples=_published(content.get("published_samples", {}), where),
         folder=folder,
         **shares,
     )
+
+
+def _notes(content: Any, where: str) -> tuple[str, ...]:
+    notes = [content] if isinstance(content, str) else content
+    if not isinstance(notes, list | tuple) or not all(isinstance(note, str | int | float) for note in notes):
+        raise OpenSetError(f"{where}: 'notes' must be a text or a list of texts, got {short(content)}.")
+    return tuple(str(note) for note in notes)
+
+
+def _superclasses(content: Any, where: str) -> Mapping[str, Sequence[str]]:
+    lists = content.values() if isinstance(content, Mapping) else [None]
+    if not all(isinstance(members, list) and all(isinstance(name, str | int) for name in members) for members in lists):
+        raise OpenSetError(f"{where}: 'superclasses' must name lists of classes, got {short(content)}.")
+    return {str(name): [str(member) for member in members] for name, members in content.items()}
+
+
+def _published(content: Any, where: str) -> Mapping[str, Sequence[int]]:
+    rows = content.values() if isinstance(content, Mapping) else [None]
+    if not all(isinstance(row, list) and len(row) == 3 and all(isinstance(n, int) for n in row) for row in rows):
+        raise OpenSetError(
+            f"{where}: 'published_samples' must give 3 numbers for each part, of known, negative and unknown samples, "
+            f"got {short(content)}."
+        )
+    return {str(part): row for part, row in content.items()}
 
 
 def _splits(content: Mapping[str, Any], data: str, where: str) -> tuple[Roles, ...] | RandomRoles:
@@ -136,14 +166,14 @@ def _splits(content: Mapping[str, Any], data: str, where: str) -> tuple[Roles, .
         raise OpenSetError(f"{where}: 'splits' must be a list with one entry of known and unknown classes per split.")
     for number, split in enumerate(splits):
         if not isinstance(split, Mapping):
-            raise OpenSetError(f"{where}: split {number} must have fields such as 'known:', found {split!r}.")
+            raise OpenSetError(f"{where}: split {number} must have fields such as 'known:', found {short(split)}.")
         _check_fields(split, set(_ROLES), f"{where}, split {number}")
     return tuple(_roles(split, data, f"{where}, split {number}") for number, split in enumerate(splits))
 
 
 def _random(content: Any, data: str, where: str) -> RandomRoles:
     if not isinstance(content, Mapping):
-        raise OpenSetError(f"{where}: write 'random: {{known: 6, splits: 5, seed: 0}}', found {content!r}.")
+        raise OpenSetError(f"{where}: write 'random: {{known: 6, splits: 5, seed: 0}}', found {short(content)}.")
     _check_fields(content, {"known", "negative", "splits", "seed"}, f"{where}, random")
     numbers = {
         key: content.get(key, default) for key, default in (("known", 0), ("negative", 0), ("splits", 1), ("seed", 0))
@@ -151,7 +181,9 @@ def _random(content: Any, data: str, where: str) -> RandomRoles:
     for key, value in numbers.items():
         lowest = 1 if key in {"known", "splits"} else 0
         if not isinstance(value, int) or isinstance(value, bool) or value < lowest:
-            raise OpenSetError(f"{where}: 'random' needs a whole number from {lowest} up as '{key}', got {value!r}.")
+            raise OpenSetError(
+                f"{where}: 'random' needs a whole number from {lowest} up as '{key}', got {short(value)}."
+            )
     return RandomRoles(data, **numbers)
 
 
@@ -198,11 +230,11 @@ def _source(content: Any, data: str, what: str, where: str, group: str) -> Sourc
 
 def _class_list(content: Any, what: str, where: str) -> tuple[ClassKey, ...]:
     if not isinstance(content, list) or not content:
-        raise OpenSetError(f"{where}: '{what}' must be a list of class names, got {content!r}.")
+        raise OpenSetError(f"{where}: '{what}' must be a list of class names, got {short(content)}.")
     for entry in content:
         if isinstance(entry, bool) or not isinstance(entry, str | int):
             hint = " Put it in quotes." if isinstance(entry, bool) else ""
-            raise OpenSetError(f"{where}: '{what}' holds {entry!r}, which is no class name.{hint}")
+            raise OpenSetError(f"{where}: '{what}' holds {short(entry)}, which is no class name.{hint}")
     return tuple(content)
 
 
@@ -214,5 +246,5 @@ def _check_fields(content: Mapping[str, Any], allowed: set[str], where: str) -> 
 
 def _number(value: Any, key: str, where: str) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise OpenSetError(f"{where}: '{key}' must be a share such as 0.1, got {value!r}.")
+        raise OpenSetError(f"{where}: '{key}' must be a share such as 0.1, got {short(value)}.")
     return float(value)

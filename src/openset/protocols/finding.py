@@ -1,6 +1,7 @@
 """Finding a protocol: shipped ones by name, a user's own by YAML file or by folder."""
 
 import json
+import re
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -8,7 +9,7 @@ from typing import Any
 from openset.checks import RESERVED_GROUPS
 from openset.data.folders import subfolders
 from openset.errors import OpenSetError, did_you_mean
-from openset.files import existing
+from openset.files import existing, is_folder
 from openset.protocols.definition import Definition, parse
 from openset.registry import Registry
 
@@ -25,7 +26,7 @@ def find(name: str | Path) -> Definition:
     if isinstance(name, str) and name in PROTOCOLS:
         return PROTOCOLS[name]
     path = Path(name)
-    if path.is_dir():
+    if is_folder(path):
         return from_folder(path)
     if path.suffix.lower() in {".yaml", ".yml", ".json"}:
         return parse(_read(existing(path)), name=path.stem, where=str(path), folder=path.parent)
@@ -66,6 +67,18 @@ def _refuse_reserved(groups: dict[str, str], role: str, folder: Path) -> None:
             )
 
 
+_DEEPEST = 100
+
+
+def _depth(text: str) -> int:
+    """How many brackets are open at once, or dashes in a row: the YAML reader takes minutes for thousands of them."""
+    open_now = deepest = 0
+    for bracket in re.finditer(r"[\[\]{}]", text):
+        open_now = open_now + 1 if bracket[0] in "[{" else max(0, open_now - 1)
+        deepest = max(deepest, open_now)
+    return max(deepest, *(len(dashes[0]) // 2 for dashes in re.finditer(r"(?:- +){3,}", text)), 0)
+
+
 def _read(path: Path) -> Any:
     """YAML without tags that could build objects; JSON is YAML too."""
     try:
@@ -73,7 +86,12 @@ def _read(path: Path) -> Any:
     except ImportError as error:
         raise OpenSetError("Reading YAML needs the package 'pyyaml': pip install 'openset[data]'.") from error
     try:
-        return yaml.safe_load(path.read_text(encoding="utf-8"))
+        text = path.read_text(encoding="utf-8")
+        if _depth(text) > _DEEPEST:
+            raise RecursionError
+        return yaml.safe_load(text)
+    except RecursionError as error:
+        raise OpenSetError(f"{path}: not valid YAML: lists within lists within lists, without end.") from error
     except (yaml.YAMLError, ValueError) as error:  # a number, a date or a character that cannot be
         mark = getattr(error, "problem_mark", None)
         line = f", line {mark.line + 1}" if mark is not None else ""

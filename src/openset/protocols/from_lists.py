@@ -11,6 +11,7 @@ from openset.data import CATALOG, Dataset, data_root
 from openset.data.folders import unwrap
 from openset.data.lists import OPEN_NAMES, open_list
 from openset.errors import OpenSetError, OpenSetWarning
+from openset.files import is_folder
 from openset.protocols.build import assemble, definition_notes
 from openset.protocols.classes import Cast, ClassLists, class_lists
 from openset.protocols.definition import Definition
@@ -68,7 +69,7 @@ def build_from_lists(
 def _image_root(definition: Definition | None, root: str | Path | None) -> Path | None:
     if definition is not None:
         folder = data_root(root) / definition.data
-        if not folder.is_dir():
+        if not is_folder(folder):
             raise OpenSetError(
                 f"The images of the lists are looked for in {folder}, which is not there; see --data-root."
             )

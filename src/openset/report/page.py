@@ -13,8 +13,9 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from openset.errors import OpenSetError
 from openset.evaluation import provenance
-from openset.files import write_text
+from openset.files import half_character, write_text
 from openset.report.html import text
 
 _SCRIPTS = ("charts.js", "matrix.js", "tables.js", "operating.js", "details.js", "sections.js", "page.js")
@@ -51,7 +52,11 @@ def packed_json(content: Any) -> str:
     'H4sI'
     """
     plain = json.dumps(content, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
-    return base64.b64encode(gzip.compress(plain.encode(), 6, mtime=0)).decode()
+    try:
+        content = plain.encode()
+    except UnicodeEncodeError as error:
+        raise OpenSetError(f"The page cannot be written: {half_character(error)}.") from error
+    return base64.b64encode(gzip.compress(content, 6, mtime=0)).decode()
 
 
 def made_with() -> dict[str, str]:
