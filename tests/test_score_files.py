@@ -227,6 +227,7 @@ def test_more_than_ten_columns_stay_in_order(tmp_path):
         ("label,prediction,unknown_score\n", "has column names but no rows"),
         ("label,prediction,unknown_score,prob_0,prob_2\n0,0,1,1,0\n-2,0,2,1,0\n", "have gaps"),
         ("label,prediction,unknown_score,prob_0\ncat,cat,1,1\nunknown,cat,2,1\n", "name them prob_cat and so on"),
+        ("label,logit_0\ncat,1\nunknown,2\n", "name them logit_cat and so on"),
         ("label,prediction,unknown_score,prob_0\n0,0,1,7\n-2,0,2,1\n", "must lie between 0 and 1"),
         ("label,logit_0\n0,x\n", "logit_0 is 'x' in line 2"),
         ("label,logit_Cat,logit_dog\ncat,1,0\n", "neither a number nor a class name. Did you mean 'Cat'?"),
@@ -260,6 +261,24 @@ def test_an_archive_is_given_arrays_and_nothing_else(tmp_path, monkeypatch):
     monkeypatch.setattr(np, "savez_compressed", lambda file, **arrays: given.update(arrays))
     write_npz(tmp_path / "a.npz", {"labels": np.zeros(2)})
     assert list(given) == ["labels"]  # NumPy 1.26 knows no options and would store them
+
+
+@pytest.mark.parametrize("kind", ["csv", "npz"])
+def test_probabilities_alone_are_scored_by_the_largest(kind, tmp_path):
+    """As `predict_proba` gives them."""
+    rows = np.array([[0.9, 0.1], [0.25, 0.75], [0.6, 0.4]])
+    path = tmp_path / f"scores.{kind}"
+    if kind == "csv":
+        path.write_text("label,prob_cat,prob_dog\ncat,0.9,0.1\ncat,0.25,0.75\nunknown,0.6,0.4\n")
+    else:
+        np.savez(path, labels=[0, 0, -2], probabilities=rows)
+    for score in (None, "msp"):
+        found = Scores.read(path, score=score)
+        assert found.predictions.tolist() == [0, 1, 0]
+        np.testing.assert_allclose(found.unknown_score, [0.1, 0.25, 0.4], rtol=1e-12)
+        assert found.meta["score"] == "msp"
+    with pytest.raises(OpenSetError, match="score 'energy' is made from logits, and the file has none"):
+        Scores.read(path, score="energy")
 
 
 @pytest.mark.parametrize("array", [np.array([None]), np.array([(0, None)], dtype=[("a", "i4"), ("b", "O")])])

@@ -10,7 +10,7 @@ that openset-imagenet writes.
 
 import json
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -57,6 +57,8 @@ def read_scores(
 ) -> Scores:
     """Scores from a file of scores, or of logits, which `score` (default max_logit) turns into scores.
 
+    A file of probabilities alone is scored by the largest one.
+
     `background`: the model has a background class. It is the last column of logits; probabilities are those of the
     known classes alone.
     """
@@ -68,6 +70,8 @@ def read_scores(
             return _as_scores(content, background=background)
         if content.labels is None:
             raise OpenSetError("there is no column 'label' (in NPZ files: 'labels' or 'gt').")
+        if content.logits is None and content.probabilities is not None and score in (None, "msp"):
+            return _as_scores(_by_probability(content), background=background)
         if content.logits is None:
             raise OpenSetError(_what_is_missing(content, score))
         return Scores.from_logits(
@@ -111,7 +115,18 @@ def _what_is_missing(content: _Content, score: str | None) -> str:
     lacking = "unknown_score" if content.predictions is not None else "prediction and unknown_score"
     return (
         f"there is no column {lacking}. Needed are label, prediction and unknown_score (higher = more unknown), "
-        "or label and logit_0, logit_1, ..."
+        "or label and logit_0, logit_1, ... or prob_0, prob_1, ..."
+    )
+
+
+def _by_probability(content: _Content) -> _Content:
+    """What `predict_proba` gives: the class with the largest probability, and the more unknown the smaller that is."""
+    probabilities = np.asarray(content.probabilities)
+    return replace(
+        content,
+        predictions=probabilities.argmax(axis=1) if content.predictions is None else content.predictions,
+        unknown_score=1 - probabilities.max(axis=1),
+        meta={**(content.meta or {}), "score": "msp"},
     )
 
 
@@ -221,10 +236,11 @@ def _from_table(table: "pl.DataFrame", about_text: str, where: Any, *, decimal_c
         words = {word for column in columns.values() if isinstance(column, list) for word in column}
         classes = sorted(word for word in words if not _NUMBER.match(word) and word.lower() not in (*_WORDS, *_MISSING))
         if classes:
-            if any(blocks[prefix][0] is not None for prefix in ("prob", "logit")):
+            numbered = [prefix for prefix in ("logit", "prob") if blocks[prefix][0] is not None]
+            if numbered:
                 raise OpenSetError(
-                    f"labels are names ('{classes[0]}') but columns are numbered; name them prob_{classes[0]} and so "
-                    "on, or use numbers as labels."
+                    f"labels are names ('{classes[0]}') but columns are numbered; name them "
+                    f"{numbered[0]}_{classes[0]} and so on, or use numbers as labels."
                 )
             named = tuple(classes)
             _refuse_numbers(columns, named, where)
