@@ -184,6 +184,11 @@ def test_different_samples_cannot_be_compared():
         compare(first, Scores([0, -2], [0, 1], [0.1, 0.2]))
     with pytest.raises(OpenSetError, match="row 0 has label 0 in the first and 1 in the second"):
         compare(first, Scores([1, 1, -2], [0, 1, 0], [0.1, 0.2, 0.3]))
+    named = [Scores([label, 1, -2], [0, 1, 0], [0.1, 0.2, 0.3], ids=["a", "b", "c"]) for label in (0, 1)]
+    with pytest.raises(
+        OpenSetError, match=r"agree on what is true: 'a' has label 0 in the first and 1 in the second\.$"
+    ):
+        compare(*named)
 
 
 def test_over_splits_is_the_student_interval():

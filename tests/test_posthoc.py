@@ -116,6 +116,11 @@ def test_negatives_in_the_training_outputs_are_left_out():
     ("call", "message"),
     [
         (lambda: posthoc.max_logit([1.0, 2.0]), "one row per sample"),
+        (
+            lambda: posthoc.max_logit([[1.0], [2.0, 3.0]]),
+            "'logits' cannot be read as an array; rows must be of one length",
+        ),
+        (lambda: posthoc.max_logit(np.ma.array([[1.0, 2.0]], mask=[[True, False]])), "'logits' has masked entries"),
         (lambda: posthoc.max_logit([[1.0, np.nan]]), "NaN or infinite value in row 0"),
         (lambda: posthoc.margin([[1.0]]), "two or more known classes, got 1"),
         (lambda: posthoc.knn([[1.0]], fit_features=[[1.0]], k=0), "'k' must be at least 1"),

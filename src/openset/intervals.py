@@ -292,9 +292,12 @@ def align(first: Scores, second: Scores) -> tuple[Scores, Scores]:
         )
     if not np.array_equal(first.labels, second.labels):
         row = int(np.argmax(first.labels != second.labels))
+        labels = f"label {first.labels[row]} in the first and {second.labels[row]} in the second"
+        if first.ids is not None and second.ids is not None:
+            raise OpenSetError(f"The two models do not agree on what is true: '{first.ids[row]}' has {labels}.")
         raise OpenSetError(
-            f"The two models were not run on the same samples in the same order: row {row} has label "
-            f"{first.labels[row]} in the first and {second.labels[row]} in the second. Give both an id column."
+            f"The two models were not run on the same samples in the same order: row {row} has {labels}. "
+            "Give both an id column."
         )
     return first, second
 

@@ -11,6 +11,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from openset.checks import as_array
 from openset.errors import OpenSetError, check_share
 from openset.registry import Registry
 
@@ -76,7 +77,7 @@ SCORES: Registry[PostHocScore] = Registry("score")
 
 def as_matrix(name: str, values: ArrayLike) -> Array:
     """`values` as a finite float64 matrix with one row per sample."""
-    given = np.asarray(values)
+    given = as_array(name, values)
     if given.dtype.kind not in "fiub":
         raise OpenSetError(f"'{name}' must be numbers, got values of type {given.dtype}.")
     matrix = given.astype(np.float64, copy=False)
