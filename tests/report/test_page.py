@@ -127,7 +127,7 @@ def test_a_folder_or_an_unwritable_place_is_one_sentence(tmp_path):
 def test_a_failed_write_leaves_the_old_page(tmp_path, monkeypatch):
     target = tmp_path / "report.html"
     write_page(target, "old")
-    monkeypatch.setattr("pathlib.Path.write_text", lambda *_, **__: (_ for _ in ()).throw(OSError(28, "No space left")))
+    monkeypatch.setattr("pathlib.Path.write_bytes", lambda *_: (_ for _ in ()).throw(OSError(28, "No space left")))
     with pytest.raises(OpenSetError, match="no space left"):
         write_page(target, "new")
     monkeypatch.undo()
