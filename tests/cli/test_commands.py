@@ -32,6 +32,11 @@ def test_compare_says_which_is_better_and_how_sure(openset, scores_file, tmp_pat
     )
 
 
+def test_compare_says_how_small_a_p_value_can_be(openset, scores_file):
+    said = openset("compare", scores_file("a.parquet"), scores_file("b.parquet", noise=0.5), "--resamples", "99").out
+    assert "99 resamples cannot show a p-value below 0.02" in " ".join(said.split())
+
+
 def test_compare_refuses_different_samples(refused, scores_file):
     short = scores_file("short.parquet", n=200)
     assert "not run on the same samples: 300 and 200" in refused("compare", scores_file(), short)

@@ -69,6 +69,7 @@ def command(
     check_outputs(json, latex, markdown, csv, report, inputs=[first, second, fit])
     a, b = align(*(read(file, score, background, fit) for file in (first, second)))
     cards = [card for card in METRICS.values() if card.headline]
+    n_resamples = resamples or resamples_for(len(a))
     results: list[tuple[Result, Comparison]] = []
     with progress("Comparing", len(cards)) as advance:
         for card in cards:
@@ -78,7 +79,7 @@ def command(
                 b,
                 card.name,
                 against=against,
-                n_resamples=resamples or resamples_for(len(a)),
+                n_resamples=n_resamples,
                 seed=seed,
                 **params,
             )
@@ -124,7 +125,8 @@ def command(
     out.print(f"first:  {escape(str(first))}\nsecond: {escape(str(second))}\n")
     out.print(made)
     out.print(
-        "Difference = first - second. OpenAUC and AUROC: DeLong's paired test; others: paired bootstrap.",
+        "Difference = first - second. OpenAUC and AUROC: DeLong's paired test; others: paired bootstrap, where "
+        f"{n_resamples:,} resamples cannot show a p-value below {2 / (n_resamples + 1):.2g}.",
         style="dim",
     )
     if report is not None:
