@@ -69,6 +69,8 @@ def test_what_is_written_is_read_back(tmp_path):
         ("optimizer=3", "'optimizer' must have fields, got 3"),
         ("split", "'split' is not a setting; write FIELD=VALUE"),
         ("split=[", "The value in 'split=.' cannot be read"),
+        ("split=" + "[" * 5000, "The value in 'split=.+' cannot be read"),
+        ("split=" + "1" * 5000, "The value in 'split=.+' cannot be read"),
     ],
 )
 def test_wrong_settings_are_named(setting, message):
@@ -79,7 +81,7 @@ def test_wrong_settings_are_named(setting, message):
 def test_wrong_recipes_are_named(tmp_path):
     with pytest.raises(OpenSetError, match=r"recipe.yaml: 'optimizer.lr' must be a number"):
         read_config(write(tmp_path, "optimizer: {lr: fast}"))
-    with pytest.raises(OpenSetError, match=r"recipe.yaml is not valid YAML"):
+    with pytest.raises(OpenSetError, match=r"recipe\.yaml, line 1: not valid YAML"):
         read_config(write(tmp_path, "optimizer: {lr: "))
     with pytest.raises(OpenSetError, match=r"recipe.yaml must have fields"):
         read_config(write(tmp_path, "- 1"))
@@ -120,3 +122,11 @@ def test_another_method_than_the_recipes_takes_only_the_options_it_means():
     for other in ("softmax", "arpl"):  # the weight of another loss means something else
         assert read_config(smooth, **{"method.name": other}).method.options == {"label_smoothing": 0.1}
     assert read_config(smooth, ["method.weight=0.5"], **{"method.name": "arpl"}).method.options["weight"] == 0.5
+
+
+@pytest.mark.parametrize("value", ["[" * 5000, "\n" + "- " * 2000 + "a", "1" * 5000, "2020-13-45"])
+def test_a_recipe_that_no_reader_can_take_is_one_sentence(value, tmp_path):
+    file = tmp_path / "recipe.yaml"
+    file.write_text(f"protocol: {value}\n")
+    with pytest.raises(OpenSetError, match=r"recipe\.yaml.*: not valid YAML: "):
+        read_config(file)

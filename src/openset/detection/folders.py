@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Iterable
-from itertools import accumulate
 from pathlib import Path
 from typing import Any, NoReturn
 from xml.etree import ElementTree  # the parser below refuses what makes XML dangerous
@@ -11,6 +10,7 @@ from openset.detection.coco import GroundTruth, from_chunks
 from openset.detection.entries import LARGEST, boxes, flags, is_id, lengths
 from openset.errors import OpenSetError
 from openset.files import existing, read_json, reason
+from openset.yaml_files import read_yaml
 
 _IMAGE_ENDINGS = {".jpg", ".jpeg", ".png", ".bmp", ".webp", ".tif", ".tiff"}
 _NAME_FILES = ("classes.txt", "obj.names")
@@ -237,28 +237,13 @@ def _names_in_json(file: Path) -> list[str]:
 
 def _names_in_yaml(file: Path) -> list[str]:
     try:
-        import yaml
-    except ImportError as error:
-        raise OpenSetError(f"Reading {file} needs PyYAML; or put the class names into classes.txt.") from error
-    try:
-        text = file.read_text(encoding="utf-8-sig")
-        if _depth(text) > _DEEPEST:  # PyYAML would work on it for minutes
-            raise ValueError("nested too deeply")
-        names = yaml.safe_load(text)["names"]
+        names = read_yaml(file)["names"]
         found = [names[i] for i in range(len(names))]
         if isinstance(names, str) or not all(map(is_id, found)):
             raise TypeError
-    except (yaml.YAMLError, LookupError, TypeError, ValueError, RecursionError, OSError) as error:
+    except (OpenSetError, LookupError, TypeError) as error:
+        because = f" ({error})" if isinstance(error, OpenSetError) else ""
         raise OpenSetError(
-            f"{file} has no readable list 'names'; it is written like this: names: [cat, dog]."
+            f"{file} has no readable list 'names'; it is written like this: names: [cat, dog].{because}"
         ) from error
     return [str(name) for name in found]
-
-
-_DEEPEST = 100
-"""Brackets within brackets; a data set's description has two or three."""
-
-
-def _depth(text: str) -> int:
-    steps = ((letter in "[{") - (letter in "]}") for letter in text)
-    return max(accumulate(steps), default=0)

@@ -1,7 +1,6 @@
 """Finding a protocol: shipped ones by name, a user's own by YAML file or by folder."""
 
 import json
-import re
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -9,9 +8,10 @@ from typing import Any
 from openset.checks import RESERVED_GROUPS
 from openset.data.folders import subfolders
 from openset.errors import OpenSetError, did_you_mean
-from openset.files import existing, is_folder
+from openset.files import is_folder
 from openset.protocols.definition import Definition, parse
 from openset.registry import Registry
+from openset.yaml_files import read_yaml
 
 PROTOCOLS: Registry[Definition] = Registry("protocol")
 
@@ -29,7 +29,7 @@ def find(name: str | Path) -> Definition:
     if is_folder(path):
         return from_folder(path)
     if path.suffix.lower() in {".yaml", ".yml", ".json"}:
-        return parse(_read(existing(path)), name=path.stem, where=str(path), folder=path.parent)
+        return parse(read_yaml(path), name=path.stem, where=str(path), folder=path.parent)
     raise OpenSetError(f"There is no protocol, YAML file or folder '{name}'. {did_you_mean(str(name), PROTOCOLS)}")
 
 
@@ -65,35 +65,3 @@ def _refuse_reserved(groups: dict[str, str], role: str, folder: Path) -> None:
                 f"{folder}: the samples in {name}/ would be a group called '{group}', which has a meaning of its own; "
                 f"rename {name}/ to {role}-{better}/, for example."
             )
-
-
-_DEEPEST = 100
-
-
-def _depth(text: str) -> int:
-    """How many brackets are open at once, or dashes in a row: the YAML reader takes minutes for thousands of them."""
-    open_now = deepest = 0
-    for bracket in re.finditer(r"[\[\]{}]", text):
-        open_now = open_now + 1 if bracket[0] in "[{" else max(0, open_now - 1)
-        deepest = max(deepest, open_now)
-    return max(deepest, *(len(dashes[0]) // 2 for dashes in re.finditer(r"(?:- +){3,}", text)), 0)
-
-
-def _read(path: Path) -> Any:
-    """YAML without tags that could build objects; JSON is YAML too."""
-    try:
-        import yaml
-    except ImportError as error:
-        raise OpenSetError("Reading YAML needs the package 'pyyaml': pip install 'openset[data]'.") from error
-    try:
-        text = path.read_text(encoding="utf-8")
-        if _depth(text) > _DEEPEST:
-            raise RecursionError
-        return yaml.safe_load(text)
-    except RecursionError as error:
-        raise OpenSetError(f"{path}: not valid YAML: lists within lists within lists, without end.") from error
-    except (yaml.YAMLError, ValueError) as error:  # a number, a date or a character that cannot be
-        mark = getattr(error, "problem_mark", None)
-        line = f", line {mark.line + 1}" if mark is not None else ""
-        problem = getattr(error, "problem", None) or str(error).splitlines()[0]
-        raise OpenSetError(f"{path}{line}: not valid YAML: {problem}.") from error

@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import Any, Literal
 
 from openset.errors import OpenSetError, check_share, did_you_mean
-from openset.files import existing, reason, write_text
+from openset.files import existing, write_text
 from openset.train.fields import build, convert
+from openset.yaml_files import parse_yaml, read_yaml
 
 
 @dataclass(frozen=True)
@@ -257,25 +258,16 @@ def find_recipe(recipe: str | Path) -> Path:
 
 
 def _read_recipe(file: Path) -> dict[str, Any]:
-    import yaml
-
-    try:
-        content = yaml.safe_load(file.read_text(encoding="utf-8"))
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise OpenSetError(f"{file} is not valid YAML: {' '.join(str(error).split())}.") from error
-    except OSError as error:
-        raise OpenSetError(f"Cannot read {file}: {reason(error)}.") from error
+    content = read_yaml(file)
     if not isinstance(content, dict):
         raise OpenSetError(f"{file} must have fields such as 'protocol:' and 'method:'.")
     return content
 
 
 def _parse(value: str, text: str) -> Any:
-    import yaml
-
     try:
-        return yaml.safe_load(value)
-    except yaml.YAMLError as error:
+        return parse_yaml(value, text)
+    except OpenSetError as error:
         raise OpenSetError(f"The value in '{text}' cannot be read.") from error
 
 
