@@ -4,7 +4,6 @@ Names in annotation files are not trusted: images are read only from inside the 
 files are numbered, with nothing in their names but letters and digits.
 """
 
-import warnings
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,6 +14,7 @@ from openset.detection.coco import Detections, Floats, GroundTruth, Ints
 from openset.detection.entries import three
 from openset.detection.errors import NEAR
 from openset.detection.matching import overlaps
+from openset.detection.pictures import corners, open_picture, score_text
 from openset.errors import OpenSetError
 from openset.files import replacing
 
@@ -85,7 +85,7 @@ def draw_gallery(
             continue
         picture = _draw(open_picture(file), wild, found, int(row), class_names)
         label = "".join(letter if letter.isalnum() else "-" for letter in class_names[found.category[row]])[:40]
-        shown = _score_text(found.score[row]).replace("+", "")
+        shown = score_text(found.score[row]).replace("+", "")
         place = target / f"{len(pictures) + 1:03d}-{label}-{shown}.png"
         _save(picture, place)
         pictures.append(picture)
@@ -119,38 +119,6 @@ def find_inside(folder: Path, name: str) -> Path | None:
     return None
 
 
-def open_picture(file: Path) -> "Image":
-    """The picture in RGB; a file that would unpack to an absurd size is refused."""
-    from PIL import Image
-
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("error", Image.DecompressionBombWarning)
-            with Image.open(file) as picture:
-                return picture.convert("RGB")
-    except (
-        OSError,
-        ValueError,
-        SyntaxError,
-        Image.DecompressionBombError,
-        Image.DecompressionBombWarning,
-    ) as error:
-        raise OpenSetError(f"{file} is not a readable image, or it is far too large.") from error
-
-
-def _cut(box: Floats, size: tuple[int, int], beyond: int) -> tuple[float, float, float, float]:
-    """Corners of a box, its sides ended just outside the picture: Pillow draws every pixel of a line, seen or not."""
-    x, y, width, height = map(float, box)
-    left, right = (max(min(at, size[0] + beyond), -beyond) for at in (x, x + width))
-    top, bottom = (max(min(at, size[1] + beyond), -beyond) for at in (y, y + height))
-    return left, top, right, bottom
-
-
-def _score_text(score: float) -> str:
-    """Two decimals, but never hundreds of digits."""
-    return f"{score:.2f}" if score < 1000 else f"{score:.3g}"
-
-
 def _draw(picture: "Image", wild: GroundTruth, found: Detections, row: int, names: tuple[str, ...]) -> "Image":
     """The false detection in red with its claim, the annotated objects of the image in green with their names."""
     from PIL import ImageDraw, ImageFont
@@ -163,7 +131,7 @@ def _draw(picture: "Image", wild: GroundTruth, found: Detections, row: int, name
     font, line = ImageFont.load_default(size), max(2, size // 6)
 
     def mark(box: Floats, text: str, colour: tuple[int, int, int], *, below: bool) -> None:
-        near = _cut(box * scale, picture.size, line)
+        near = corners(box * scale, picture.size, line)
         pen.rectangle(near, outline=colour, width=line)
         said = text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
         left, top, right, bottom = pen.textbbox((0, 0), said, font=font)
@@ -175,7 +143,7 @@ def _draw(picture: "Image", wild: GroundTruth, found: Detections, row: int, name
 
     for i in np.flatnonzero(wild.image == found.image[row]):
         mark(wild.box[i], wild.class_names[wild.category[i]], _TRUE, below=True)
-    mark(found.box[row], f"{names[found.category[row]]} {_score_text(found.score[row])}", _FALSE, below=False)
+    mark(found.box[row], f"{names[found.category[row]]} {score_text(found.score[row])}", _FALSE, below=False)
     return picture
 
 

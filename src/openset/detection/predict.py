@@ -13,7 +13,8 @@ import numpy as np
 
 from openset.detection.coco import GroundTruth, read_ground_truth
 from openset.detection.detectors import Detector, Found, Settings
-from openset.detection.gallery import find_inside, open_picture
+from openset.detection.gallery import find_inside
+from openset.detection.pictures import open_picture
 from openset.errors import OpenSetError, did_you_mean
 from openset.files import write_json
 

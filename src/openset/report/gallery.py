@@ -2,11 +2,11 @@
 
 import base64
 import io
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from openset.detection.pictures import corners, open_picture, score_text
 from openset.errors import OpenSetError
 from openset.report.html import section, text
 
@@ -54,31 +54,20 @@ def gallery_section(detections: Sequence[FalseDetection]) -> tuple[str, str | No
 
 
 def _figure(found: FalseDetection) -> str:
-    score = f"{found.score:.2f}" if found.score < 1000 else f"{found.score:.3g}"  # never hundreds of digits
-    said = f"{found.label}, score {score}" + (f"; really {found.truth}" if found.truth else "")
+    said = f"{found.label}, score {score_text(found.score)}" + (f"; really {found.truth}" if found.truth else "")
     return f'<figure><img src="{_picture(found)}" alt="{text(said)}"><figcaption>{text(said)}</figcaption></figure>'
 
 
 def _picture(found: FalseDetection) -> str:
     """A small JPEG with the box drawn, as an address that needs no file."""
-    from PIL import Image, ImageDraw
+    from PIL import ImageDraw
 
     assert found.image is not None
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter(
-                "error", Image.DecompressionBombWarning
-            )  # a small file that unpacks to a huge picture
-            with Image.open(found.image) as opened:
-                picture = opened.convert("RGB")
-    except (OSError, ValueError, SyntaxError, Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
-        raise OpenSetError(f"{found.image} is not a readable image, or it is far too large.") from error
+    picture = open_picture(Path(found.image))
     scale = min(_SIDE / max(picture.size), 1.0)
     picture = picture.resize((max(1, round(picture.width * scale)), max(1, round(picture.height * scale))))
     x, y, width, height = (side * scale for side in found.box)
-    # Pillow draws every pixel of a line, seen or not: sides end just outside the picture
-    left, right = (max(min(at, picture.width + 4), -4) for at in (x, x + max(width, 1)))
-    top, bottom = (max(min(at, picture.height + 4), -4) for at in (y, y + max(height, 1)))
+    left, top, right, bottom = corners((x, y, max(width, 1), max(height, 1)), picture.size, beyond=4)
     pen = ImageDraw.Draw(picture)
     for grow, colour in ((1, "black"), (0, "#FFB000")):  # two colours show on any ground
         pen.rectangle((left - grow, top - grow, right + grow, bottom + grow), outline=colour, width=2)
