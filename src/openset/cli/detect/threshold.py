@@ -1,0 +1,109 @@
+"""`openset detect threshold`: thresholds chosen, frozen and applied."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from openset.cli._outputs import check_outputs
+from openset.cli.detect._shared import (
+    BothDt,
+    ExtraImages,
+    Iou,
+    JsonOut,
+    KnownDt,
+    KnownGt,
+    OtherClasses,
+    WildDt,
+    load_data,
+    say,
+)
+from openset.errors import OpenSetError
+
+EXAMPLE = "openset detect threshold --known-gt known.json --known-dt dt.json --rule recall=0.3 --out t.json"
+
+
+def command(
+    known_gt: KnownGt,
+    known_dt: KnownDt = None,
+    wild_gt: Annotated[Path | None, typer.Option(help="Ground truth of wild images.")] = None,
+    wild_dt: WildDt = None,
+    dt: BothDt = None,
+    rule: Annotated[
+        str | None,
+        typer.Option(
+            help="recall=R, precision=P, f_beta=B, wild_fp=N or wild_fp_per_class=N (N per 1,000 wild images)."
+        ),
+    ] = None,
+    ratio: Annotated[float, typer.Option(help="Wilderness ratio at which precision and f_beta are judged.")] = 0.0,
+    out: Annotated[Path | None, typer.Option(help="Freeze the thresholds in this JSON file.")] = None,
+    apply: Annotated[
+        Path | None, typer.Option(help="Apply frozen thresholds to these data instead of choosing.")
+    ] = None,
+    by_ratio: Annotated[
+        bool, typer.Option("--by-ratio", help="With f_beta: the best threshold at every ratio (Table 4).")
+    ] = False,
+    class_name: Annotated[str | None, typer.Option("--class", help="Show this class only, with --by-ratio.")] = None,
+    matching: Annotated[str, typer.Option(help="Matching: voc, coco or agnostic.")] = "voc",
+    iou: Iou = 0.5,
+    json: JsonOut = None,
+    allow_extra_images: ExtraImages = False,
+    drop_other_classes: OtherClasses = False,
+) -> None:
+    """Choose per-class thresholds on one data set, freeze them, and apply them to another."""
+    from dataclasses import asdict
+
+    from openset.detection.evaluation import matched
+    from openset.detection.operating import Thresholds, best_f_beta, choose
+    from openset.detection.operating import apply as apply_thresholds
+    from openset.detection.split import find_classes
+    from openset.detection.tables import f_beta_table, point_table
+    from openset.files import write_json
+
+    if (rule is None) == (apply is None):
+        raise OpenSetError("Give --rule to choose thresholds, or --apply FILE to apply frozen ones.")
+    if by_ratio and (rule is None or not rule.startswith("f_beta=")):
+        raise OpenSetError("--by-ratio needs --rule f_beta=B.")
+    check_outputs(out, json, inputs=[known_gt, known_dt, wild_gt, wild_dt, dt, apply])
+    data = load_data(
+        known_gt,
+        known_dt,
+        wild_gt,
+        wild_dt,
+        dt,
+        allow_extra_images=allow_extra_images,
+        drop_other_classes=drop_other_classes,
+    )
+    _, ranked = matched(data, rule=matching, iou=iou)
+    if by_ratio and rule is not None:
+        names = [data.known.class_names[i] for i in find_classes(data.known, [class_name])] if class_name else None
+        table = best_f_beta(data, ranked, beta=_beta(rule))
+        table = tuple(row for row in table if names is None or row.class_name in names)
+        if json is not None:
+            write_json(json, {"schema": 1, "f_beta": [asdict(row) for row in table]})
+        say(f_beta_table(table))
+        return
+    chosen = Thresholds.read(apply) if apply is not None else choose(data, ranked, str(rule), ratio=ratio)
+    rows, total = apply_thresholds(data, ranked, chosen.for_classes(data.known.class_names, str(known_gt)))
+    if out is not None:
+        chosen.write(out)
+    if json is not None:
+        write_json(
+            json,
+            {
+                "schema": 1,
+                "rule": chosen.rule,
+                "classes": {k: asdict(v) for k, v in rows.items()},
+                "all": asdict(total),
+            },
+        )
+    say(f"Rule: {chosen.rule}" + (f", frozen in {apply}" if apply else ""), "", point_table(rows, total))
+    if out is not None:
+        say(f"Wrote {out}")
+
+
+def _beta(rule: str) -> float:
+    try:
+        return float(rule.partition("=")[2])
+    except ValueError:
+        raise OpenSetError(f"The rule {rule!r} needs a number, as in 'f_beta=1'.") from None
