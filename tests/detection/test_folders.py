@@ -130,6 +130,7 @@ def test_bad_yolo_folders_are_named(yolo):
         ("classes.json", b'{"0": "cat", "1": "dog"}', r"classes\.json must be a list of class names"),
         ("classes.json", b'["cat", null]', r"classes\.json must be a list of class names"),
         ("data.yaml", b"names: cat", r"data\.yaml has no readable list 'names'"),
+        ("data.yaml", b"names: [cat, no]", r"data\.yaml has no readable list 'names'.* put such a name in quotes"),
         ("data.yaml", b"names: [cat, {a: 1}]", r"data\.yaml has no readable list 'names'"),
         ("data.yaml", b"names: [cat, " + b"1" * 5000 + b"]", r"data\.yaml has no readable list 'names'"),
         ("data.yaml", b"names: " + b"[" * 5000, r"data\.yaml has no readable list 'names'"),

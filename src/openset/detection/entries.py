@@ -65,7 +65,7 @@ def numbers(values: list[Any], name: str, where: str, first: int) -> NDArray[np.
             raise TypeError
         array = np.fromiter(values, dtype=np.float64, count=len(values))
     except TypeError:
-        row = next(i for i, value in enumerate(values) if not isinstance(value, _NUMBERS))
+        row = next(i for i, value in enumerate(values) if not _is_number(type(value)))
         raise OpenSetError(f"{where} entry {first + row}: {name} must be a number, got {values[row]!r:.40}.") from None
     except OverflowError:  # a whole number that no float can hold
         array = np.array([value if abs(value) < 1e300 else np.inf for value in values], dtype=np.float64)
@@ -125,6 +125,8 @@ def check_whole(values: Iterable[Any], name: str, where: str, first: int) -> Non
 def places(values: list[Any], index: Mapping[Any, int], where: str, first: int) -> NDArray[np.int64]:
     """Position of each id in a table, -1 where it is not there."""
     try:
+        if bool in set(map(type, values)):  # Python takes `true` for 1
+            raise TypeError
         return np.fromiter((index.get(value, -1) for value in values), dtype=np.int64, count=len(values))
     except TypeError:
         row = next(i for i, value in enumerate(values) if not is_id(value))
@@ -133,7 +135,7 @@ def places(values: list[Any], index: Mapping[Any, int], where: str, first: int) 
 
 def is_id(value: Any) -> bool:
     """Whether a value can name an image or a class."""
-    return isinstance(value, int | str | float)
+    return isinstance(value, int | str | float) and not isinstance(value, bool)
 
 
 def check_unique(values: Iterable[Any], what: str, source: str) -> None:
@@ -152,16 +154,17 @@ def three(values: Iterable[Any]) -> str:
     return ", ".join(repr(value) for value in islice(values, 3))
 
 
-_NUMBERS = (int, float, np.number)
+def _is_number(kind: type) -> bool:
+    return issubclass(kind, int | float | np.number) and kind is not bool
 
 
 def _all_numbers(values: Iterable[Any]) -> bool:
-    """Whether there is no text among them, which NumPy would read as numbers."""
-    return all(issubclass(kind, _NUMBERS) for kind in set(map(type, values)))
+    """Whether there is no text and no truth value among them, which NumPy would read as numbers."""
+    return all(map(_is_number, set(map(type, values))))
 
 
 def _is_box(value: Any) -> bool:
     try:
-        return len(value) == 4 and all(isinstance(number, _NUMBERS) for number in value)
+        return len(value) == 4 and _all_numbers(value)
     except TypeError:
         return False

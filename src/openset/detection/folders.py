@@ -239,6 +239,8 @@ def _names_in_yaml(file: Path) -> list[str]:
     try:
         names = read_yaml(file)["names"]
         found = [names[i] for i in range(len(names))]
+        if any(isinstance(name, bool) for name in found):
+            raise OpenSetError("YAML takes yes, no, on and off for truth values: put such a name in quotes")
         if isinstance(names, str) or not all(map(is_id, found)):
             raise TypeError
     except (OpenSetError, LookupError, TypeError) as error:
