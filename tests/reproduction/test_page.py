@@ -1,6 +1,7 @@
 """The page shows what the command prints from results/, and names every name."""
 
 import contextlib
+import re
 from pathlib import Path
 
 from openset.cli import main
@@ -21,3 +22,18 @@ def test_the_table_is_what_the_command_prints(capsys, monkeypatch):
 
 def test_every_name_is_on_the_page():
     assert all(f"`{name}`" in PAGE for name in ENTRIES)
+
+
+def test_the_readme_has_the_figures_of_the_page():
+    ours, published = {}, {}
+    for row in re.findall(r"^\|.*5 of 5 splits.*\|$", PAGE, re.MULTILINE):
+        protocol, method, _, _, _, _, here, told, _ = (cell.strip() for cell in row.strip("|").split("|"))
+        ours[method, protocol], published[method, protocol] = here.partition(" ")[0], told.partition(" ")[0]
+    table = (ROOT / "README.md").read_text(encoding="utf-8").partition("| method | row of the paper |")[2]
+    protocols, rows = table.splitlines()[0].strip(" |").split(" | "), table.splitlines()[2:6]
+    assert protocols == ["mnist", "cifar10", "cifar+10", "cifar+50"]
+    cells = [[cell.strip() for cell in row.split("|")[1:-1]] for row in rows]
+    for first, second in (cells[:2], cells[2:]):
+        method = first[0].strip("`")
+        assert first[2:] == [published[method, protocol] for protocol in protocols]
+        assert second[2:] == [ours[method, protocol] for protocol in protocols]
