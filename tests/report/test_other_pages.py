@@ -1,6 +1,7 @@
 import base64
 import io
 import re
+import sys
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -209,3 +210,9 @@ def test_training_curves_leave_out_what_is_missing():
     assert made.charts["training-0"]["lines"][0]["x"] == [1, 3]
     with pytest.raises(OpenSetError, match="log is empty"):
         training_section(TrainingLog([], {}))
+
+
+def test_pictures_need_pillow(picture, monkeypatch):
+    monkeypatch.setitem(sys.modules, "PIL", None)
+    with pytest.raises(OpenSetError, match="needs Pillow: pip install pillow"):
+        gallery_section([FalseDetection(picture, (5, 5, 20, 20), "cat", 0.9)])

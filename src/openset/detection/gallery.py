@@ -63,7 +63,6 @@ def draw_gallery(
     thresholds: Floats | None = None,
 ) -> Gallery:
     """Draw the `n` worst false detections on wild images, one file each and all on one sheet, `gallery.png`."""
-    _need_pillow()
     folder, target = Path(images), Path(out)
     if not folder.is_dir():
         raise OpenSetError(f"There is no folder {folder} with images.")
@@ -95,13 +94,6 @@ def draw_gallery(
     sheet = target / "gallery.png"
     _save(_sheet(pictures), sheet)
     return Gallery(sheet, tuple(files), len(missing))
-
-
-def _need_pillow() -> None:
-    try:
-        import PIL.Image  # noqa: F401
-    except ImportError as error:
-        raise OpenSetError("Drawing needs Pillow: pip install pillow.") from error
 
 
 def find_inside(folder: Path, name: str) -> Path | None:

@@ -13,8 +13,10 @@ if TYPE_CHECKING:
 
 def open_picture(file: Path) -> "Picture":
     """The picture in RGB; a file that would unpack to an absurd size is refused."""
-    from PIL import Image
-
+    try:
+        from PIL import Image
+    except ImportError as error:
+        raise OpenSetError("Drawing and reading pictures needs Pillow: pip install pillow.") from error
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error", Image.DecompressionBombWarning)

@@ -60,10 +60,10 @@ def _figure(found: FalseDetection) -> str:
 
 def _picture(found: FalseDetection) -> str:
     """A small JPEG with the box drawn, as an address that needs no file."""
-    from PIL import ImageDraw
-
     assert found.image is not None
     picture = open_picture(Path(found.image))
+    from PIL import ImageDraw  # there, since the picture was opened
+
     scale = min(_SIDE / max(picture.size), 1.0)
     picture = picture.resize((max(1, round(picture.width * scale)), max(1, round(picture.height * scale))))
     x, y, width, height = (side * scale for side in found.box)
