@@ -177,3 +177,14 @@ def test_importing_openset_does_not_import_torch():
     code = "import openset, sys, json; print(json.dumps('torch' in sys.modules))"
     said = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout
     assert json.loads(said) is False
+
+
+def test_numbers_beside_a_word_for_the_unknown_stay_numbers(data):
+    model = fast(unknown_label="unknown").fit(*data["train"])
+    model.calibrate(*data["val"])
+    assert {type(one) for one in model.predict(data["test"][0])} == {int, str}
+    pair = data["train"][1] < 2
+    model = fast().fit(data["train"][0][pair], data["train"][1][pair] == 1)
+    model.calibrate(data["train"][0][pair], data["train"][1][pair] == 1)
+    assert set(model.predict(data["test"][0]).tolist()) == {True, False, -2}
+    assert bool in {type(one) for one in model.predict(data["test"][0])}

@@ -11,7 +11,13 @@ import pytest
 from openset import Scores, compare, delong, evaluate
 from openset.errors import OpenSetError
 from openset.intervals import draw_weights
-from openset.metrics import auroc, known_precision, open_auc, open_set_confusion_matrix, open_set_f_score
+from openset.metrics import (
+    auroc,
+    known_precision,
+    open_auc,
+    open_set_confusion_matrix,
+    open_set_f_score,
+)
 from openset.operating import Threshold
 
 
@@ -19,7 +25,7 @@ def test_small_classes_are_drawn_in_every_resample():
     labels = np.r_[np.repeat(np.arange(50), 2), np.full(100, -2)]
     scores = Scores(labels, np.maximum(labels, 0), np.r_[np.zeros(100), np.ones(100)])
     found = evaluate(scores, n_resamples=50).find("closed_set_accuracy", balanced=True)
-    assert (found.low, found.value, found.high) == (1.0, 1.0, 1.0)
+    assert (found.low, found.value, found.high) == (pytest.approx(0.05**0.01), 1.0, 1.0)
 
 
 def test_small_groups_are_drawn_in_every_resample():
@@ -254,3 +260,21 @@ def test_training_outputs_of_another_network(tmp_path):
             Scores.read(tmp_path / "test.npz", score=score, fit=tmp_path / "train.npz")
     with pytest.raises(OpenSetError, match="bare.npz has none"):
         Scores.read(tmp_path / "test.npz", score="knn", fit=tmp_path / "bare.npz")
+
+
+def test_every_figure_compares_in_the_precision_of_the_scores():
+    score = np.float32([0.1, 0.2, 0.1])
+    found = open_set_confusion_matrix([0, 0, -2], [0] * 3, score, threshold=np.float64(0.1))
+    assert found.counts.tolist() == [[1, 1], [1, 0]]
+    assert Threshold(0.1, "by hand", {}, 3).apply(Scores([0, 0, -2], [0] * 3, score))["acceptance"] == 0.5
+
+
+def test_whole_numbers_that_floats_cannot_hold_are_refused():
+    with pytest.raises(OpenSetError, match=r"'unknown_score' holds whole numbers beyond 2\*\*53"):
+        auroc([0, -2], [2**60, 2**60 + 1])
+    assert auroc([0, -2], [2**53 - 1, 2**53]) == 1.0
+
+
+def test_more_classes_than_small_integers_count():
+    labels = np.array([32767, 0, -2], dtype=np.int16)
+    assert open_set_f_score(labels, labels.clip(0), [0.1, 0.2, 0.3]) == pytest.approx(2 / 32768)

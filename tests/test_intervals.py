@@ -11,7 +11,6 @@ from openset import Scores
 from openset.errors import OpenSetError
 from openset.intervals import (
     Request,
-    align,
     bootstrap,
     bootstrap_values,
     compare,
@@ -21,6 +20,7 @@ from openset.intervals import (
     over_splits,
 )
 from openset.metrics import METRICS
+from openset.pairing import align
 from openset.posthoc import softmax
 from samples import datasets, random_dataset
 
@@ -117,6 +117,60 @@ def test_bootstrap_agrees_with_delong_where_both_apply_and_is_repeatable():
     assert b.sd == pytest.approx(a.sd, rel=0.1)
     assert bootstrap(scores, "ccr_at_fpr", fpr=0.1) == bootstrap(scores, "ccr_at_fpr", fpr=0.1)
     assert bootstrap(scores, seed=1, n_resamples=50) != bootstrap(scores, seed=2, n_resamples=50)
+
+
+def few_of_each_class(n_classes, each, wrong):
+    """`each` samples of every class, `wrong` of all misclassified, and forty perfectly rejected unknowns."""
+    labels = np.repeat(np.arange(n_classes), each)
+    predictions = labels.copy()
+    at = np.random.default_rng(0).permutation(len(labels))[:wrong]
+    predictions[at] = (predictions[at] + 1) % n_classes
+    return Scores(
+        np.r_[labels, [-2] * 40], np.r_[predictions, [0] * 40], np.r_[np.full(len(labels), 0.1), np.full(40, 0.9)]
+    )
+
+
+def test_few_samples_of_each_class_do_not_make_a_figure_surer():
+    scores = few_of_each_class(100, 2, wrong=80)
+    binomial = (0.6 * 0.4 / 200) ** 0.5
+    assert bootstrap(scores, "closed_set_accuracy").sd == pytest.approx(binomial, rel=0.1)
+    assert bootstrap(few_of_each_class(100, 50, wrong=2000), "closed_set_accuracy").sd == pytest.approx(
+        (0.6 * 0.4 / 5000) ** 0.5, rel=0.1
+    )
+
+
+def test_one_sample_of_each_class_says_nothing():
+    first, second = few_of_each_class(40, 1, wrong=18), few_of_each_class(40, 1, wrong=20)
+    found = compare(first, second, "closed_set_accuracy")
+    assert (found.difference.low, found.difference.high, found.p_value) == (-1, 1, 1)
+    assert (found.first.low, found.first.high, found.first.method) == (0, 1, "exact")
+
+
+def test_an_accuracy_of_one_has_an_exact_lower_bound():
+    scores = Scores([0] * 20 + [1] * 10 + [-2] * 5, [0] * 20 + [1] * 10 + [0] * 5, np.arange(35.0))
+    found = bootstrap(scores, "closed_set_accuracy")
+    assert (found.high, found.low**30) == (1.0, exact(0.05))
+    balanced = bootstrap(scores, "closed_set_accuracy", balanced=True)
+    assert balanced.low**20 == exact(0.05)  # ten of each class
+    missing = Scores([0, 0, -2, -2], [1, 1, 0, 0], np.arange(4.0))  # no sample of class 1
+    assert bootstrap(missing, "closed_set_accuracy", balanced=True).high == 1.0
+
+
+def test_both_models_are_measured_among_the_same_classes():
+    labels, predictions, score = [0, 1, 2] * 20 + [-2] * 20, [0, 1, 2] * 20 + [0] * 20, [0.1] * 60 + [0.9] * 20
+    stray = Scores(labels, [*predictions[:-1], 9], score)  # on one rejected unknown
+    assert compare(Scores(labels, predictions, score), stray, "open_set_f_score").difference.value == 0
+
+
+def test_groups_must_agree_and_the_number_of_samples_does():
+    def grouped(names):
+        groups = ["", "", *names]
+        return Scores([0, 0, -2, -2, -2, -2], [0] * 6, [0.1, 0.2, 0.3, 0.4, 0.15, 0.05], groups=groups)
+
+    with pytest.raises(OpenSetError, match="row 2 is in group 'easy' in the first and 'hard' in the second"):
+        compare(grouped(["easy", "easy", "hard", "hard"]), grouped(["hard", "easy", "hard", "hard"]))
+    same = [grouped(["easy", "easy", "hard", "hard"])] * 2
+    assert [compare(*same, metric, against="easy").n for metric in ("open_auc", "aurc")] == [4, 4]
 
 
 def test_paired_comparison_equals_delong_by_hand():

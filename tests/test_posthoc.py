@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from openset import posthoc
 from openset.errors import OpenSetError
 
+PAIR = [[0.0], [1.0]]
 rows = st.lists(st.lists(st.floats(-30, 30), min_size=3, max_size=3), min_size=1, max_size=8)
 
 
@@ -135,3 +136,23 @@ def test_wrong_input_says_what_to_do(call, message):
     with pytest.raises(OpenSetError) as caught:
         call()
     assert message in str(caught.value)
+
+
+def test_without_spread_there_is_no_distance():
+    with pytest.raises(OpenSetError, match="mahalanobis: no class has training samples that differ"):
+        posthoc.mahalanobis([[0.0, 0], [500, -500]], fit_features=[[0.0, 0], [9, 9]], fit_labels=[0, 1])
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: posthoc.mahalanobis([[0.0]], fit_features=PAIR, fit_labels=[0]), "2 training samples and labels"),
+        (lambda: posthoc.mahalanobis([[0.0]], fit_features=PAIR, fit_labels=[-2, -2]), "there is no known class"),
+        (lambda: posthoc.openmax([[0.0]], fit_logits=PAIR, fit_labels=[[0], [0]]), r"labels of shape \(2, 1\)"),
+        (lambda: posthoc.openmax([[0.0]], fit_logits=PAIR, fit_labels=[0, 0], top=0), "'top' must be at least 1"),
+        (lambda: posthoc.energy([[0.0]], temperature=0), "'temperature' must be above 0, got 0"),
+    ],
+)
+def test_wrong_options_of_scores(call, message):
+    with pytest.raises(OpenSetError, match=message):
+        call()

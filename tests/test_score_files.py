@@ -4,6 +4,7 @@ import stat
 import subprocess
 import sys
 import threading
+import zipfile
 
 import numpy as np
 import polars as pl
@@ -432,3 +433,99 @@ def test_a_name_may_be_as_long_as_the_system_allows(tmp_path):
 def test_brackets_in_a_file_name_are_no_pattern(tmp_path, kind):
     full_scores().write(tmp_path / f"a[1].{kind}")
     assert len(Scores.read(tmp_path / f"a[1].{kind}")) == 4
+
+
+def test_two_blocks_of_named_columns_are_put_into_one_order(tmp_path):
+    head = "label,prediction,unknown_score,prob_cat,prob_dog,logit_dog,logit_{}\n"
+    rows = "cat,cat,.1,.9,.1,-2,2\ndog,dog,.2,.2,.8,2,-2\nunknown,cat,.9,.5,.5,0,0\n"
+    path = csv(tmp_path, head.format("cat") + rows)
+    found = Scores.read(path)
+    assert (found.class_names, found.labels.tolist()) == (("cat", "dog"), [0, 1, -2])
+    np.testing.assert_array_equal(found.probabilities[:2], [[0.9, 0.1], [0.2, 0.8]])
+    assert Scores.read(path, score="max_logit").predictions.tolist()[:2] == [0, 1]
+    with pytest.raises(OpenSetError, match=r"prob_\.\.\. and logit_\.\.\. name different classes, 'cat' for one"):
+        Scores.read(csv(tmp_path, head.format("hat") + rows))
+
+
+def test_classes_that_are_called_by_numbers(tmp_path):
+    head = "label,prediction,unknown_score,prob_1,prob_2,prob_cat\n"
+    found = Scores.read(csv(tmp_path, head + "1,1,.1,.8,.1,.1\n2,2,.1,.1,.8,.1\ncat,2,.1,.1,.5,.4\n-2,1,.9,.4,.3,.3\n"))
+    assert found.labels.tolist() == [0, 1, 2, -2]
+    assert found.predictions.tolist() == [0, 1, 1, 0]
+    with pytest.raises(OpenSetError, match=r"label is 3 in line 2, but classes have names here \('1'\): use either"):
+        Scores.read(csv(tmp_path, head + "3,1,.1,.8,.1,.1\n-2,1,.9,.4,.3,.3\n"))
+
+
+def test_numbers_beside_names_are_refused(tmp_path):
+    head = "label,prediction,unknown_score,prob_cat,prob_dog\n"
+    with pytest.raises(OpenSetError, match=r"label is 1 in line 3, but classes have names here \('cat'\)"):
+        Scores.read(csv(tmp_path, head + "cat,cat,.1,.8,.2\n1,dog,.1,.8,.2\nunknown,cat,.9,.5,.5\n"))
+    numbers = Scores.read(csv(tmp_path, head + "0,0,.1,.8,.2\n1,0,.1,.8,.2\n-2,0,.9,.5,.5\n"))
+    assert numbers.labels.tolist() == [0, 1, -2]
+
+
+def test_labels_with_a_decimal_comma(tmp_path):
+    found = Scores.read(csv(tmp_path, "label;prediction;unknown_score\n0,0;0,0;0,1\n1,0;1,0;0,2\n-2,0;0,0;0,9\n"))
+    assert (found.labels.tolist(), found.class_names) == ([0, 1, -2], None)
+
+
+def test_probabilities_close_to_one_stay_apart(tmp_path):
+    rows = np.float32([[1, 1e-9], [1, 1e-12], [1, 2e-8]])
+    np.savez(tmp_path / "p.npz", labels=[0, 0, -2], probabilities=rows)
+    np.testing.assert_allclose(Scores.read(tmp_path / "p.npz").unknown_score, [1e-9, 1e-12, 2e-8], rtol=1e-6)
+    np.savez(tmp_path / "b.npz", labels=[0, 0, -2], probabilities=[[0.9, 0.1], [0.2, 0.3], [0.1, 0.1]])
+    for background in (True, False):  # what is missing to 1 is the background's
+        found = Scores.read(tmp_path / "b.npz", background=background)
+        np.testing.assert_allclose(found.unknown_score, [0.1, 0.7, 0.9], rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("probabilities", "message"),
+    [
+        ([0.1, 0.2, 0.3], r"p\.npz: 'probabilities' must have one column per known class, got shape \(3,\)"),
+        (np.zeros((3, 0)), r"one column per known class, got shape \(3, 0\)"),
+        ([["a"], ["b"], ["c"]], "'probabilities' must be numbers"),
+    ],
+)
+def test_odd_probabilities_alone(tmp_path, probabilities, message):
+    np.savez(tmp_path / "p.npz", labels=[0, 1, -2], probabilities=probabilities)
+    with pytest.raises(OpenSetError, match=message):
+        Scores.read(tmp_path / "p.npz")
+
+
+def test_what_is_wrong_with_training_outputs_is_said_of_their_file(tmp_path):
+    np.savez(tmp_path / "t.npz", labels=[0, 1, -2], logits=np.eye(3), features=np.eye(3))
+    wrong = {
+        "'features' has a NaN or infinite value in row 0": {"labels": [0, 1], "features": [[np.nan, 1, 1], [0, 1, 1]]},
+        "'features' must have one row per sample": {"labels": [0, 1], "features": [1.0, 2.0]},
+        "inputs differ in length": {"labels": [0, 1], "features": np.eye(3)},
+        "'logits' is a single value": {"labels": [0, 1], "logits": 3.0},
+    }
+    for message, arrays in wrong.items():
+        np.savez(tmp_path / "fit.npz", **arrays)
+        with pytest.raises(OpenSetError, match=rf"fit\.npz: .*{message}"):
+            Scores.read(tmp_path / "t.npz", score="knn", fit=tmp_path / "fit.npz")
+
+
+def test_encrypted_and_damaged_archives(tmp_path):
+    np.savez(tmp_path / "a.npz", labels=np.zeros(3))
+    data = bytearray((tmp_path / "a.npz").read_bytes())
+    for mark, flags in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
+        data[data.index(mark) + flags] |= 1  # encrypted
+    (tmp_path / "a.npz").write_bytes(data)
+    with pytest.raises(OpenSetError, match="encrypted, or packed in an unknown way"):
+        Scores.read(tmp_path / "a.npz")
+    with zipfile.ZipFile(tmp_path / "z.npz", "w", zipfile.ZIP_LZMA) as archive:
+        archive.writestr("labels.npy", b"\x93NUMPY" + bytes(5000))
+    data = bytearray((tmp_path / "z.npz").read_bytes())
+    data[60:80] = b"\xff" * 20
+    (tmp_path / "z.npz").write_bytes(data)
+    with pytest.raises(OpenSetError, match="is not a readable NPZ file"):
+        Scores.read(tmp_path / "z.npz")
+
+
+@pytest.mark.parametrize("kind", ["parquet", "csv"])
+def test_wide_floats_are_written(tmp_path, kind):
+    scores = Scores([0, -2], [0, 0], np.longdouble([0.1, 0.9]), np.longdouble([[1.0], [0.5]]))
+    scores.write(tmp_path / f"s.{kind}")
+    assert Scores.read(tmp_path / f"s.{kind}").probabilities.tolist() == [[1.0], [0.5]]

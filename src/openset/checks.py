@@ -70,7 +70,13 @@ def as_scores(name: str, values: ArrayLike) -> Floats:
     if array.dtype == np.float16:
         return array.astype(np.float32)
     if array.dtype.kind in "iufb":
-        return array.astype(np.float64)
+        floats = array.astype(np.float64)
+        if array.dtype.kind in "iu" and np.abs(floats).max(initial=0.0) > 2**53:
+            raise OpenSetError(
+                f"'{name}' holds whole numbers beyond 2**53, which floats cannot tell from their neighbours: "
+                "subtract a constant from them, or give floats."
+            )
+        return floats
     raise OpenSetError(f"'{name}' must be numbers, got values of type {array.dtype}.")
 
 
@@ -79,7 +85,7 @@ def as_probabilities(values: ArrayLike) -> Floats:
     matrix = as_array("probabilities", values)
     if matrix.dtype.kind not in "fiub":
         raise OpenSetError(f"'probabilities' must be numbers, got values of type {matrix.dtype}.")
-    if matrix.dtype.kind != "f":
+    if matrix.dtype.kind != "f" or matrix.dtype.itemsize > np.dtype(np.float64).itemsize:
         matrix = matrix.astype(np.float64)
     if matrix.ndim != 2 or matrix.shape[1] == 0:
         raise OpenSetError(f"'probabilities' must have one column per known class, got shape {matrix.shape}.")
@@ -124,6 +130,9 @@ def _refuse_half_characters(texts: NDArray[np.str_]) -> None:
 
 def check_lengths(**arrays: Sequence[Any] | NDArray[Any] | None) -> None:
     """All arrays that are given must describe the same samples."""
+    single = next((name for name, array in arrays.items() if array is not None and not np.ndim(array)), None)
+    if single is not None:
+        raise OpenSetError(f"'{single}' is a single value; it must have one entry for each sample.")
     lengths = {name: len(array) for name, array in arrays.items() if array is not None}
     if len(set(lengths.values())) > 1:
         found = ", ".join(f"{name} {length}" for name, length in lengths.items())

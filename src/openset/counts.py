@@ -123,6 +123,17 @@ def rank_checked(label: Ints, prediction: Ints | None, score: Floats, n_classes:
     return Ranking(ordered, columns[0], None if prediction is None else columns[1], n_classes, order)
 
 
+def _as_precise(scores: Floats, threshold: float) -> Any:
+    """A threshold in the precision of the scores: one that was stored as float64 still means its own float32."""
+    with np.errstate(over="ignore"):  # the largest float64 is infinite to float32, and means the same
+        return scores.dtype.type(threshold)
+
+
+def is_rejected(scores: Floats, threshold: float) -> Bools:
+    """Which samples are rejected at a threshold: those whose unknown score is above it."""
+    return np.asarray(scores > _as_precise(scores, threshold))
+
+
 # ---- counts ----------------------------------------------------------------------------------------------------
 
 
@@ -361,7 +372,8 @@ class Counts(Tally):
         totals = np.zeros(ranking.n_classes + 2)  # unknowns, negatives, then the classes
         for part in sorting.runs(len(ranking.label)):
             weights = None if self.weights is None else self.weights[part]
-            totals += np.bincount(ranking.label[part] - UNKNOWN, weights=weights, minlength=len(totals))
+            place = ranking.label[part].astype(np.int64) - UNKNOWN
+            totals += np.bincount(place, weights=weights, minlength=len(totals))
         return totals[2:]
 
     def _ratio_sum(self, which: Bools, class_of: Ints, totals: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -435,9 +447,7 @@ class Counts(Tally):
     def at(self, threshold: float) -> int:
         """Index of the counts that hold at any threshold a user names."""
         check_threshold(threshold)
-        with np.errstate(over="ignore"):  # compare as NumPy does elsewhere: in the precision of the scores
-            value = self.thresholds.dtype.type(threshold)
-        return int(np.searchsorted(self.thresholds, value, side="right")) - 1
+        return int(np.searchsorted(self.thresholds, _as_precise(self.thresholds, threshold), side="right")) - 1
 
 
 def count(

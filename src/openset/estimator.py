@@ -11,7 +11,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from openset import operating
-from openset.errors import OpenSetError, did_you_mean
+from openset.errors import OpenSetError, did_you_mean, is_number
 from openset.posthoc import SCORES, Outputs, softmax
 from openset.scores import Scores
 
@@ -178,7 +178,9 @@ class OpenSetClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         label = self._unknown_label()
         if best.dtype.kind in "US":
             best = best.astype(f"<U{max(len(str(label)), best.dtype.itemsize // 4)}")
-        return np.where(rejected, np.array(label, dtype=best.dtype if best.dtype.kind in "US" else None), best)
+        elif best.dtype.kind not in "iuf" or not is_number(label):
+            best = best.astype(object)  # numbers beside a word stay numbers
+        return np.where(rejected, np.array(label, dtype=None if best.dtype.kind in "iuf" else best.dtype), best)
 
     def _unknown_label(self) -> Any:
         text = self.classes_.dtype.kind in "USO"

@@ -11,7 +11,7 @@ import numpy as np
 from openset.counts import dot
 from openset.errors import OpenSetError, check_share, did_you_mean
 from openset.intervals import Request, bootstrap_values, delong_of, evaluator, percentile_intervals
-from openset.metrics import METRICS, Metric, describe, titled
+from openset.metrics import METRICS, describe, titled
 from openset.scores import Scores
 
 
@@ -62,7 +62,7 @@ class Evaluation:
 
     def find(self, name: str, *, against: str = "all", **params: Any) -> Result:
         """The first figure of that name (and options, and against, where it depends on it)."""
-        where = against if _depends(METRICS[name]) else "all"
+        where = against if METRICS[name].sees_open_set else "all"
         for result in self.results:
             fits = all(result.params.get(key) == value for key, value in params.items())
             if result.name == name and result.against == where and fits:
@@ -91,11 +91,6 @@ class Evaluation:
             "meta": dict(self.meta),
             "metrics": [result.as_json() for result in self.results],
         }
-
-
-def _depends(card: Metric) -> bool:
-    """Whether a metric looks at open-set samples; those that look at knowns alone are reported once, under "all"."""
-    return card.uses_scores and (card.source == "counts" or card.name == "confidence")
 
 
 def evaluate(
@@ -130,7 +125,7 @@ def evaluate(
         for part in chosen
         for card in METRICS.values()
         if card.source == "counts" or scores.probabilities is not None
-        if _depends(card) or part == chosen[0]
+        if card.sees_open_set or part == chosen[0]
         for params in card.variants
     ]
     compute = evaluator(scores, requests)
@@ -139,7 +134,7 @@ def evaluate(
     ranges: list[tuple[float | None, float | None]] = [(None, None)] * len(requests)
     if intervals:
         resampled = bootstrap_values([compute], scores, n_resamples=n_resamples, seed=seed, progress=progress)[0]
-        ranges = [(found.low, found.high) for found in percentile_intervals(values, resampled, level)]
+        ranges = [(found.low, found.high) for found in percentile_intervals(scores, requests, values, resampled, level)]
         for place, request in enumerate(requests):
             if request.metric.interval == "delong" and not request.params:
                 right = request.metric.name == "open_auc"
@@ -149,7 +144,7 @@ def evaluate(
         Result(
             request.metric.name,
             request.params,
-            request.against if _depends(request.metric) else "all",
+            request.against if request.metric.sees_open_set else "all",
             float(value),
             low,
             high,

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import lzma
 import math
 import os
 import shutil
@@ -203,8 +204,10 @@ def read_npz(path: str | Path) -> dict[str, NDArray[Any]]:
                 "save plain number or text arrays instead."
             ) from error
         raise OpenSetError(f"{file} is not a readable NPZ file: {error}.") from error
-    except (zipfile.BadZipFile, zlib.error, EOFError, KeyError, TypeError, NotImplementedError, OSError) as error:
+    except (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, KeyError, TypeError, OSError) as error:
         raise OpenSetError(f"{file} is not a readable NPZ file, or it is cut off.") from error
+    except RuntimeError as error:  # NotImplementedError too
+        raise OpenSetError(f"{file} is not a readable NPZ file: encrypted, or packed in an unknown way.") from error
     except (MemoryError, OverflowError) as error:
         raise OpenSetError(f"{file} holds an array too large for the memory, or it is damaged.") from error
 

@@ -8,9 +8,11 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from openset.checks import open_mask
 from openset.counts import Counts, Tally, dot
 from openset.errors import OpenSetError, check_share
 from openset.metrics import METRICS, Confidences, Metric
+from openset.pairing import align
 from openset.scores import Scores
 
 Array = NDArray[np.float64]
@@ -89,9 +91,7 @@ def _logit_interval(value: float, variance: float, n_pairs: float, level: float)
     right with probability `value`. If every pair is right, so are these m, which has probability value**m.
     """
     if value in (0.0, 1.0):
-        bound = (1 - level) ** (1 / n_pairs)
-        low, high = (bound, 1.0) if value == 1.0 else (0.0, 1.0 - bound)
-        return Interval(value, low, high, level, "exact", 0.0)
+        return _all_alike(value, n_pairs, level)
     if n_pairs < 2:  # one sample of a kind says nothing about how samples of that kind differ
         return Interval(value, 0.0, 1.0, level, "exact", None)
     if variance <= 0:  # every pair has the same value, as with constant scores
@@ -101,6 +101,13 @@ def _logit_interval(value: float, variance: float, n_pairs: float, level: float)
     centre = np.log(value / (1 - value))
     low, high = 1 / (1 + np.exp(-(centre - reach))), 1 / (1 + np.exp(-(centre + reach)))
     return Interval(value, float(low), float(high), level, "delong", error)
+
+
+def _all_alike(value: float, n: float, level: float) -> Interval:
+    """Exact one-sided bound of a share that is 0 or 1 among n independent cases; nothing is known without one."""
+    bound = (1 - level) ** (1 / n) if n else 0.0
+    low, high = (bound, 1.0) if value == 1.0 else (0.0, 1.0 - bound)
+    return Interval(value, low, high, level, "exact", 0.0)
 
 
 def delong(scores: Scores, metric: str = "open_auc", *, against: str = "all", level: float = 0.95) -> Interval:
@@ -228,14 +235,63 @@ def check_resamples(function: str, n_resamples: int) -> None:
         raise OpenSetError(f"{function}: 'n_resamples' must be at least 2, got {n_resamples}.")
 
 
-def percentile_intervals(values: Array, resampled: Array, level: float) -> list[Interval]:
-    """Percentile intervals of each column."""
+def lost_spread(scores: Scores, against: str | None) -> float:
+    """Factor by which spreads of resamples are too small: the larger one of knowns and of the open set.
+
+    `against` names the open-set samples that are looked at, None says that there are none.
+    A stratum of m samples shows (m - 1) / m of its variance: with n samples in k strata n / (n - k) of the variance is
+    missing, and with one sample in each nothing is known, which is infinite here.
+    """
+    order, first, _ = scores.strata
+    stratum = np.empty_like(first)
+    stratum[order] = first
+    parts = [scores.labels >= 0]
+    if against is not None:
+        parts.append(open_mask(scores.labels, against, scores.groups))
+    sizes = [(int(part.sum()), len(np.unique(stratum[part]))) for part in parts]
+    return max((n / (n - k)) ** 0.5 if n > k else np.inf for n, k in sizes)
+
+
+def _lost(scores: Scores, requests: Sequence[Request]) -> Array:
+    """The factor of each request."""
+    looks_at = [r.against if r.metric.sees_open_set else None for r in requests]
+    factors = {against: lost_spread(scores, against) for against in dict.fromkeys(looks_at)}
+    return np.array([factors[against] for against in looks_at])
+
+
+def restore_spread(resampled: Array, factor: float | Array) -> Array:
+    """Resampled values (resamples first) with the spread that small strata took from them."""
+    mean = resampled.mean(axis=0)
+    return np.asarray(mean + factor * (resampled - mean))
+
+
+def percentile_intervals(
+    scores: Scores, requests: Sequence[Request], values: Array, resampled: Array, level: float
+) -> list[Interval]:
+    """Percentile intervals of each request; of accuracies at 0 or 1, where no resample differs, an exact bound."""
+    found = _percentiles(values, resampled, level, _lost(scores, requests), [r.metric.span for r in requests])
+    for place, (request, value) in enumerate(zip(requests, values.tolist(), strict=True)):
+        if request.metric.name == "closed_set_accuracy" and value in (0.0, 1.0):
+            sizes = np.bincount(scores.labels[scores.labels >= 0], minlength=scores.n_classes)
+            # As many of each class count for a mean over classes, as the smallest of them has.
+            n = scores.n_classes * sizes.min() if request.params.get("balanced") else sizes.sum()
+            found[place] = _all_alike(value, float(n), level)
+    return found
+
+
+def _percentiles(
+    values: Array, resampled: Array, level: float, lost: Array, spans: Sequence[tuple[float, float]]
+) -> list[Interval]:
     tail = (1 - level) / 2
+    told = np.isfinite(lost)
+    resampled = restore_spread(resampled, np.where(told, lost, 1.0))
     lows, highs = np.quantile(resampled, [tail, 1 - tail], axis=0)
     sds = resampled.std(axis=0, ddof=1)
     return [
-        Interval(float(value), float(low), float(high), level, "bootstrap", float(sd))
-        for value, low, high, sd in zip(values, lows, highs, sds, strict=True)
+        Interval(float(value), max(float(low), least), min(float(high), most), level, "bootstrap", float(sd))
+        if known
+        else Interval(float(value), least, most, level, "exact", None)
+        for value, low, high, sd, known, (least, most) in zip(values, lows, highs, sds, told, spans, strict=True)
     ]
 
 
@@ -258,87 +314,13 @@ def bootstrap(
     """
     check_share("bootstrap", "level", level, one=False)
     check_resamples("bootstrap", n_resamples)
-    values = evaluator(scores, [Request(METRICS[metric], params, against)])
+    requests = [Request(METRICS[metric], params, against)]
+    values = evaluator(scores, requests)
     resampled = bootstrap_values([values], scores, n_resamples=n_resamples, seed=seed)[0]
-    return percentile_intervals(values(None), resampled, level)[0]
+    return percentile_intervals(scores, requests, values(None), resampled, level)[0]
 
 
 # ---- two models ----------------------------------------------------------------------------------------------------
-
-
-def align(first: Scores, second: Scores) -> tuple[Scores, Scores]:
-    """Bring two models' scores into the same order of the same samples: by id, else by equal labels in order.
-
-    Where both name their classes, and number them differently, the numbers are made the same.
-    """
-    if first.class_names is not None and second.class_names is not None and first.class_names != second.class_names:
-        names = tuple(dict.fromkeys((*first.class_names, *second.class_names)))
-        first, second = _renumber(first, names), _renumber(second, names)
-    if first.ids is not None and second.ids is not None:
-        order_first, order_second = np.argsort(first.ids), np.argsort(second.ids)
-        if not np.array_equal(first.ids[order_first], second.ids[order_second]):
-            only_first = np.setdiff1d(first.ids, second.ids)
-            only_second = np.setdiff1d(second.ids, first.ids)
-            name = only_first[0] if len(only_first) else only_second[0]
-            raise OpenSetError(
-                f"The two models were not run on the same samples: {len(only_first)} ids occur only in the first and "
-                f"{len(only_second)} only in the second, '{name}' for example."
-            )
-        second = _take(second, order_second[np.argsort(order_first)])
-    if len(first) != len(second):
-        raise OpenSetError(
-            f"The two models were not run on the same samples: {len(first)} and {len(second)}. "
-            "An id column lets them be compared sample by sample."
-        )
-    if not np.array_equal(first.labels, second.labels):
-        row = int(np.argmax(first.labels != second.labels))
-        labels = f"label {first.labels[row]} in the first and {second.labels[row]} in the second"
-        if first.ids is not None and second.ids is not None:
-            raise OpenSetError(f"The two models do not agree on what is true: '{first.ids[row]}' has {labels}.")
-        raise OpenSetError(
-            f"The two models were not run on the same samples in the same order: row {row} has {labels}. "
-            "Give both an id column."
-        )
-    return first, second
-
-
-def _renumber(scores: Scores, names: tuple[str, ...]) -> Scores:
-    """The same scores with classes numbered as in `names`; probabilities keep their meaning, absent classes get 0."""
-    assert scores.class_names is not None
-    number = {name: place for place, name in enumerate(names)}
-    places = np.array([number[name] for name in scores.class_names])
-    probabilities = None
-    if scores.probabilities is not None:
-        probabilities = np.zeros((len(scores), len(names)), dtype=scores.probabilities.dtype)
-        probabilities[:, places] = scores.probabilities
-    return Scores(
-        np.where(scores.labels >= 0, places[np.maximum(scores.labels, 0)], scores.labels),
-        places[scores.predictions],
-        scores.unknown_score,
-        probabilities,
-        names,
-        ids=scores.ids,
-        groups=scores.groups,
-        open_classes=scores.open_classes,
-        meta=scores.meta,
-    )
-
-
-def _take(scores: Scores, rows: NDArray[np.intp]) -> Scores:
-    def pick(values: NDArray[Any] | None) -> NDArray[Any] | None:
-        return None if values is None else values[rows]
-
-    return Scores(
-        scores.labels[rows],
-        scores.predictions[rows],
-        scores.unknown_score[rows],
-        pick(scores.probabilities),
-        scores.class_names,
-        ids=pick(scores.ids),
-        groups=pick(scores.groups),
-        open_classes=pick(scores.open_classes),
-        meta=scores.meta,
-    )
 
 
 def compare(
@@ -370,21 +352,22 @@ def compare(
     plain = set(params) <= {"ties"} and params.get("ties", "half") == "half"
     if card.interval == "delong" and plain:
         return _compare_delong(first, second, metric, against, level)
-    request = Request(card, params, against)
-    evaluators = [evaluator(scores, [request]) for scores in (first, second)]
+    requests = [Request(card, params, against)]
+    evaluators = [evaluator(scores, requests) for scores in (first, second)]
     a, b = bootstrap_values(evaluators, first, n_resamples=n_resamples, seed=seed)
     values = [evaluate(None) for evaluate in evaluators]
-    difference = percentile_intervals(values[0] - values[1], a - b, level)[0]
-    gap = (a - b)[:, 0]
+    lost, width = _lost(first, requests), card.span[1] - card.span[0]
+    difference = _percentiles(values[0] - values[1], a - b, level, lost, [(-width, width)])[0]
+    gap = restore_spread(a - b, lost)[:, 0] if np.isfinite(lost[0]) else np.zeros(n_resamples)
     # Twice the smaller share of resamples on either side of zero, counting the data itself, never exactly 0.
     tail = min(np.count_nonzero(gap <= 0), np.count_nonzero(gap >= 0))
     return Comparison(
         metric,
-        percentile_intervals(values[0], a, level)[0],
-        percentile_intervals(values[1], b, level)[0],
+        percentile_intervals(first, requests, values[0], a, level)[0],
+        percentile_intervals(second, requests, values[1], b, level)[0],
         difference,
         float(min(1.0, 2 * (tail + 1) / (n_resamples + 1))),
-        len(first),
+        len(first.counts(against).ranking.score),
     )
 
 

@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from openset.counts import Counts
+from openset.checks import open_mask
+from openset.counts import Counts, is_rejected
 from openset.curves import Average, f_score_of, youden_of
 from openset.errors import OpenSetError, check_share
 from openset.files import as_json, read_json, write_json
@@ -27,7 +28,7 @@ class Threshold:
     achieved: dict[str, float]
     """What the threshold does on the data it was chosen on: acceptance, ccr, and fpr if there were open-set samples."""
     n: int
-    """Number of samples it was chosen on."""
+    """Number of samples it was chosen on; of knowns where the rule looks at these alone."""
 
     def write(self, path: str | Path) -> None:
         """Write the threshold as JSON."""
@@ -53,10 +54,12 @@ class Threshold:
             raise OpenSetError(f"{path}: the threshold is not a finite number.")
         return threshold
 
-    def apply(self, scores: Scores) -> dict[str, float]:
-        """What the threshold does to other scores: acceptance, ccr, and fpr per kind of open-set sample found."""
-        with np.errstate(over="ignore"):  # the largest float64 is infinite to float32, and means the same
-            rejected = scores.unknown_score > self.value
+    def apply(self, scores: Scores, *, against: str = "all") -> dict[str, float]:
+        """What the threshold does to other scores: acceptance, ccr, and fpr of the open-set samples `against` names.
+
+        Of all of them, also per kind, where there are both.
+        """
+        rejected = is_rejected(scores.unknown_score, self.value)
         known = scores.labels >= 0
         found: dict[str, float] = {}
         if known.any():
@@ -66,13 +69,10 @@ class Threshold:
             found["ccr"] = float((accepted & right).mean())
             if accepted.any():
                 found["accuracy_on_accepted"] = float(right[accepted].mean())
-        masks = {
-            "fpr": scores.labels < 0,
-            "fpr_negative": scores.labels == -1,
-            "fpr_unknown": scores.labels == -2,
-        }
-        if not (masks["fpr_negative"].any() and masks["fpr_unknown"].any()):
-            masks = {"fpr": masks["fpr"]}
+        masks = {"fpr": open_mask(scores.labels, against, scores.groups)}
+        kinds = {"fpr_negative": scores.labels == -1, "fpr_unknown": scores.labels == -2}
+        if against == "all" and all(mask.any() for mask in kinds.values()):
+            masks |= kinds
         return found | {name: float((~rejected[mask]).mean()) for name, mask in masks.items() if mask.any()}
 
 
@@ -223,9 +223,10 @@ def _known_scores(scores: Scores, rule: str) -> Any:
 
 
 def _from_knowns(scores: Scores, value: float, rule: str) -> Threshold:
-    achieved = Threshold(value, rule, {}, len(scores)).apply(scores)
+    n_known = int((scores.labels >= 0).sum())
+    achieved = Threshold(value, rule, {}, n_known).apply(scores)
     kept = {name: share for name, share in achieved.items() if name in ("acceptance", "ccr", "fpr")}
-    return Threshold(value, rule, kept, len(scores))
+    return Threshold(value, rule, kept, n_known)
 
 
 def takes(rule: str, option: str) -> bool:

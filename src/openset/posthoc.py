@@ -141,6 +141,8 @@ def energy(logits: ArrayLike, *, temperature: float = 1.0) -> Array:
     >>> energy([[0.0, 0.0]]).round(4)
     array([-0.6931])
     """
+    if not temperature > 0:
+        raise OpenSetError(f"energy: 'temperature' must be above 0, got {temperature:g}.")
     return -temperature * _log_sum_exp(as_matrix("logits", logits) / temperature)
 
 
@@ -191,6 +193,10 @@ def openmax(logits: ArrayLike, *, fit_logits: ArrayLike, fit_labels: ArrayLike, 
     train, labels = as_matrix("fit_logits", fit_logits), np.asarray(fit_labels)
     values = as_matrix("logits", logits)
     _check_width(values, train)
+    _check_fit("openmax", train, labels)
+    for option, given in (("tail", tail), ("top", top)):
+        if given < 1:
+            raise OpenSetError(f"openmax: '{option}' must be at least 1, got {given}.")
     n_classes = values.shape[1]
     right = train.argmax(axis=1) == labels
     extremeness = np.empty_like(values)
@@ -210,6 +216,13 @@ def openmax(logits: ArrayLike, *, fit_logits: ArrayLike, fit_labels: ArrayLike, 
     strength = np.maximum(top - place, 0) / top
     revised = values * (1.0 - strength * extremeness)
     return (values - revised).sum(axis=1) - _log_sum_exp(revised)
+
+
+def _check_fit(score: str, train: Array, labels: NDArray[Any]) -> None:
+    if labels.shape != (len(train),):
+        raise OpenSetError(f"{score}: there are {len(train)} training samples and labels of shape {labels.shape}.")
+    if not (labels >= 0).any():
+        raise OpenSetError(f"{score}: among the training labels there is no known class.")
 
 
 def _check_width(values: Array, train: Array) -> None:
@@ -268,6 +281,7 @@ def mahalanobis(features: ArrayLike, *, fit_features: ArrayLike, fit_labels: Arr
         np.asarray(fit_labels),
     )
     _check_width(values, train)
+    _check_fit("mahalanobis", train, labels)
     known = np.unique(labels[labels >= 0])
     means = np.stack([train[labels == label].mean(axis=0) for label in known])
     keep = labels >= 0
@@ -283,7 +297,9 @@ def mahalanobis(features: ArrayLike, *, fit_features: ArrayLike, fit_labels: Arr
 def _inverse_root(covariance: Array) -> Array:
     """W with W W' = pseudo-inverse of the covariance, so directions without spread do not blow up."""
     spread, axes = np.linalg.eigh(covariance)
-    usable = spread > spread.max() * 1e-10
+    usable = spread > max(spread.max(), 0.0) * 1e-10
+    if not usable.any():
+        raise OpenSetError("mahalanobis: no class has training samples that differ; there is no spread to measure by.")
     return np.asarray(axes[:, usable] / np.sqrt(spread[usable]))
 
 

@@ -1,6 +1,7 @@
 """Columns of a table as arrays: numbers as people write them, classes by number or by name, words for the unknown."""
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -41,19 +42,12 @@ def from_table(
     table: "pl.DataFrame", where: Any, *, class_names: tuple[str, ...] | None = None, decimal_commas: bool = False
 ) -> Content:
     """What the columns hold; `where` names a row's place in errors."""
-    named = class_names
     blocks = {prefix: _block(table, prefix, where, decimal_commas) for prefix in BLOCKS}
-    for prefix in ("prob", "logit"):
-        names = blocks[prefix][1]
-        if names is not None and not all(name.isdecimal() for name in names):
-            reserved = next((name for name in names if name.lower() in _WORDS), None)
-            if reserved is not None:
-                raise OpenSetError(
-                    f"column {prefix}_{reserved} cannot be a known class: '{reserved}' marks open-set samples. "
-                    "For a background class number the columns and use --background."
-                )
-            named = names
-    columns = {name: _label_column(table, name) for name in ("label", "prediction")}
+    heads = _names_of(blocks)
+    named = heads or class_names
+    columns = {name: _label_column(table, name, decimal_commas, heads) for name in ("label", "prediction")}
+    if heads is not None:
+        _refuse_numbers({name: column for name, column in columns.items() if isinstance(column, list)}, heads, where)
     if named is None:
         words = {word for column in columns.values() if isinstance(column, list) for word in column}
         classes = sorted(word for word in words if not _NUMBER.match(word) and word.lower() not in (*_WORDS, *_MISSING))
@@ -91,8 +85,31 @@ def from_table(
     )
 
 
+def _names_of(blocks: dict[str, tuple[NDArray[Any] | None, tuple[str, ...] | None]]) -> tuple[str, ...] | None:
+    """Class names that stand at the head of columns; where two blocks have them, the second is put into their order."""
+    found: tuple[str, ...] | None = None
+    for prefix in ("prob", "logit"):
+        values, names = blocks[prefix]
+        if values is None or names is None or all(name.isdecimal() for name in names):
+            continue
+        reserved = next((name for name in names if name.lower() in _WORDS), None)
+        if reserved is not None:
+            raise OpenSetError(
+                f"column {prefix}_{reserved} cannot be a known class: '{reserved}' marks open-set samples. "
+                "For a background class number the columns and use --background."
+            )
+        if found is None:
+            found = names
+        elif set(names) != set(found):
+            odd = min(set(names) ^ set(found))
+            raise OpenSetError(f"the columns prob_... and logit_... name different classes, '{_short(odd)}' for one.")
+        else:
+            blocks[prefix] = values[:, [names.index(name) for name in found]], found
+    return found
+
+
 def _refuse_numbers(
-    columns: dict[str, NDArray[np.int64] | list[str] | None], named: tuple[str, ...], where: Any
+    columns: Mapping[str, NDArray[np.int64] | list[str] | None], named: tuple[str, ...], where: Any
 ) -> None:
     """Where classes have names, a number of a class cannot be told from a mistake."""
     for column, values in columns.items():
@@ -105,8 +122,10 @@ def _refuse_numbers(
                 )
 
 
-def _label_column(table: "pl.DataFrame", name: str) -> NDArray[np.int64] | list[str] | None:
-    """Whole numbers where the column has nothing else, otherwise its texts."""
+def _label_column(
+    table: "pl.DataFrame", name: str, decimal_commas: bool, heads: tuple[str, ...] | None
+) -> NDArray[np.int64] | list[str] | None:
+    """Whole numbers where the column has nothing else, otherwise its texts; also where some `heads` are numbers."""
     import polars as pl
 
     if name not in table.columns:
@@ -114,11 +133,14 @@ def _label_column(table: "pl.DataFrame", name: str) -> NDArray[np.int64] | list[
     column = table[name]
     if column.dtype.is_integer() or column.dtype == pl.String:
         numbers = column.cast(pl.Int64, strict=False)
-        if not numbers.null_count():
+        if not numbers.null_count() and not any(_whole(head) is not None for head in heads or ()):
             return numbers.to_numpy()
     elif not (column.dtype.is_float() or column.dtype.is_decimal() or column.dtype in (pl.Categorical, pl.Enum)):
         raise OpenSetError(f"column '{name}' holds {column.dtype}; use whole numbers or class names.")
-    return _texts(table, name)
+    texts = _texts(table, name)
+    if texts is None or not decimal_commas:
+        return texts
+    return [re.sub(r"^([-+]?\d+),(0+)$", r"\1.\2", text) for text in texts]  # 3,0 as a spreadsheet may write 3
 
 
 def _texts(table: "pl.DataFrame", name: str) -> list[str] | None:

@@ -20,7 +20,7 @@ from openset import checks
 from openset.csv_layout import csv_layout
 from openset.errors import OpenSetError
 from openset.files import existing, read_npz, read_table, replacing, write_npz
-from openset.posthoc import SCORES, Outputs
+from openset.posthoc import SCORES, Outputs, as_matrix
 from openset.score_columns import BLOCKS, COLUMNS, Content, from_table
 from openset.scores import Scores
 
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     import polars as pl
 
 _SUFFIXES = (".parquet", ".csv", ".npz")
+_ROUNDING = 1e-3
+"""Where rows of probabilities add up to 1 up to this, no share of a background class is missing."""
 
 
 def read_scores(
@@ -49,7 +51,7 @@ def read_scores(
         if content.labels is None:
             raise OpenSetError("there is no column 'label' (in NPZ files: 'labels' or 'gt').")
         if content.logits is None and content.probabilities is not None and score in (None, "msp"):
-            return _as_scores(_by_probability(content), background=background)
+            return _as_scores(_by_probability(content, background=background), background=background)
         if content.logits is None:
             raise OpenSetError(_what_is_missing(content, score))
         return Scores.from_logits(
@@ -79,11 +81,15 @@ def read_outputs(path: str | Path, *, background: bool = False) -> Outputs:
     file = existing(path)
     try:
         content = _read(file)
+        labels = None if content.labels is None else checks.as_ints("labels", content.labels)
+        checks.check_lengths(labels=labels, logits=content.logits, features=content.features)
+        matrices = {
+            name: None if values is None else as_matrix(name, values)
+            for name, values in (("logits", content.logits), ("features", content.features))
+        }
     except OpenSetError as error:
         raise _named(file, error) from error
-    labels = None if content.labels is None else checks.as_ints("labels", content.labels)
-    checks.check_lengths(labels=labels, logits=content.logits, features=content.features)
-    return Outputs(labels, content.logits, content.features, background=background, name=str(file))
+    return Outputs(labels, **matrices, background=background, name=str(file))
 
 
 def _what_is_missing(content: Content, score: str | None) -> str:
@@ -97,13 +103,21 @@ def _what_is_missing(content: Content, score: str | None) -> str:
     )
 
 
-def _by_probability(content: Content) -> Content:
+def _by_probability(content: Content, *, background: bool) -> Content:
     """What `predict_proba` gives: the class with the largest probability, and the more unknown the smaller that is."""
-    probabilities = np.asarray(content.probabilities)
+    assert content.probabilities is not None
+    probabilities = checks.as_probabilities(content.probabilities).astype(np.float64)
+    best = probabilities.argmax(axis=1)
+    unknown_score = 1 - probabilities.max(axis=1)
+    if not background and np.abs(probabilities.sum(axis=1) - 1).max() <= _ROUNDING:
+        # The same, from the other classes' shares: samples at probability 0.99999999999 still differ.
+        others = probabilities.copy()
+        others[np.arange(len(others)), best] = 0.0
+        unknown_score = others.sum(axis=1)
     return replace(
         content,
-        predictions=probabilities.argmax(axis=1) if content.predictions is None else content.predictions,
-        unknown_score=1 - probabilities.max(axis=1),
+        predictions=best if content.predictions is None else content.predictions,
+        unknown_score=unknown_score,
         meta={**(content.meta or {}), "score": "msp"},
     )
 

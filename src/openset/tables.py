@@ -112,8 +112,13 @@ def csv_text(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     out = io.StringIO()
     writer = csv_format.writer(out, lineterminator="\n")
     writer.writerow(head)
-    writer.writerows(rows)
+    writer.writerows([_plain(cell) if isinstance(cell, str) else cell for cell in row] for row in rows)
     return out.getvalue()
+
+
+def _plain(text: str) -> str:
+    """A name that begins like a formula must not become one in a spreadsheet."""
+    return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\r")) else text
 
 
 def headline_table(

@@ -63,6 +63,43 @@ def test_a_threshold_is_chosen_frozen_and_applied(openset, scores_file, tmp_path
     assert f"{accepted:.1%}" in again.out
 
 
+def test_a_threshold_against_some_is_applied_against_the_same(openset, refused, tmp_path, load):
+    rows = "0,0,.1\n0,0,.2\n1,1,.3\n1,1,.4\n-1,0,.15\n-1,0,.16\n-1,0,.17\n-1,0,.18\n-2,0,.5\n-2,0,.6\n"
+    path = tmp_path / "n.csv"
+    path.write_text("label,prediction,unknown_score\n" + rows)
+    words = ["threshold", path, "--rule", "at_fpr=0", "--apply", path, "--unknown-share", 0.005]
+    said = openset(*words, "--against", "unknown", "--json", tmp_path / "t.json").out
+    assert re.search(r"open-set samples accepted\s+0\.0%\s+0\.0%", said)
+    assert "If 0.5% of what arrives is unknown, 100.0% of what is accepted is known." in said
+    found = load(tmp_path / "t.json")
+    assert (found["achieved"]["fpr"], found["applied"]["fpr"], found["known_precision"]) == (0, 0, 1)
+    assert "negatives accepted" not in said
+    said = refused(*words, "--against", "far")
+    assert f"{path}: against='far' is not" in said
+
+
+def test_files_without_unknowns_are_named(refused, openset, tmp_path):
+    path, other = tmp_path / "known.csv", tmp_path / "whole.csv"
+    path.write_text("label,prediction,unknown_score\n0,0,.1\n1,1,.2\n")
+    other.write_text("label,prediction,unknown_score\n0,0,.1\n1,1,.2\n-2,1,.3\n")
+    assert f"{path}: Found 2 known samples and 0" in refused("audit", path)
+    assert f"{path} and {path}: Found 2 known" in refused("compare", path, path)
+    assert f"{path}: Found 2 known" in refused("threshold", path, "--rule", "at_fpr=0.1")
+    rule = ("--rule", "at_fpr=0.1", "--apply", path, "--unknown-share", 0.1)
+    assert f"{path}: Found 2 known" in refused("threshold", other, *rule)
+    assert openset("threshold", other, "--rule", "at_acceptance=1").out.startswith("Threshold 0.2 by rule")
+    assert "chosen on 2 samples" in openset("threshold", other, "--rule", "at_acceptance=1").out
+
+
+def test_names_that_look_like_formulas_stay_names_in_a_spreadsheet(openset, tmp_path):
+    path = tmp_path / "i.csv"
+    path.write_text("label,prediction,unknown_score,group\n0,0,.1,\n1,1,.2,\n-2,0,.3,=1+1\n-2,1,.15,b\n")
+    openset("evaluate", path, "--no-intervals", "--csv", tmp_path / "o.csv")
+    text = (tmp_path / "o.csv").read_text()
+    assert ",'=1+1," in text
+    assert ",=1+1" not in text
+
+
 def test_the_score_and_the_accuracy_where_a_threshold_was_chosen_are_told(openset, tmp_path):
     rows = ["label,logit_0,logit_1", "0,3,1", "0,1,2", "1,0,2", "1,1,4", "unknown,1,1"]
     (tmp_path / "val.csv").write_text("\n".join(rows))

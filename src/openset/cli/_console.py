@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from openset.errors import OpenSetError
+
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
@@ -55,6 +57,15 @@ def read(path: Path, score: str | None = None, background: bool = False, fit: Pa
     from openset.scores import Scores
 
     return Scores.read(path, score=score, background=background, fit=fit)
+
+
+@contextmanager
+def about(*files: Path) -> Iterator[None]:
+    """What is wrong in here is said of these files."""
+    try:
+        yield
+    except OpenSetError as error:
+        raise OpenSetError(f"{' and '.join(map(str, files))}: {error}") from error
 
 
 @contextmanager

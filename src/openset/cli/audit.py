@@ -12,6 +12,7 @@ from openset.cli._console import (
     FitOption,
     JsonOption,
     ScoreOption,
+    about,
     console,
     read,
     table,
@@ -47,7 +48,9 @@ def command(
     from openset.tables import number
 
     check_outputs(json, inputs=[scores, fit])
-    found = audit(read(scores, score, background, fit), against=against, threshold=threshold)
+    given = read(scores, score, background, fit)
+    with about(scores):
+        found = audit(given, against=against, threshold=threshold)
     if json is not None:
         write_json(json, _as_json(found, against))
     out = console()

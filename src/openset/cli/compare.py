@@ -13,6 +13,7 @@ from openset.cli._console import (
     FitOption,
     JsonOption,
     ScoreOption,
+    about,
     console,
     progress,
     read,
@@ -63,15 +64,18 @@ def command(
 
     from openset.evaluation import Result, provenance, resamples_for
     from openset.files import write_json
-    from openset.intervals import Comparison, align, compare
+    from openset.intervals import Comparison, compare
     from openset.metrics import METRICS
+    from openset.pairing import align
 
     check_outputs(json, latex, markdown, csv, report, inputs=[first, second, fit])
-    a, b = align(*(read(file, score, background, fit) for file in (first, second)))
+    models = [read(file, score, background, fit) for file in (first, second)]
+    with about(first, second):
+        a, b = align(*models)
     cards = [card for card in METRICS.values() if card.headline]
     n_resamples = resamples or resamples_for(len(a))
     results: list[tuple[Result, Comparison]] = []
-    with progress("Comparing", len(cards)) as advance:
+    with about(first, second), progress("Comparing", len(cards)) as advance:
         for card in cards:
             params = card.variants[0]
             found = compare(

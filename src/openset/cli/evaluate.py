@@ -12,6 +12,7 @@ from openset.cli._console import (
     FitOption,
     JsonOption,
     ScoreOption,
+    about,
     console,
     progress,
     read,
@@ -82,7 +83,7 @@ def command(
     evaluations = []
     with progress("Evaluating", sum(n_resamples) if intervals else 1) as advance:
         for file, scores, n in zip(files, models, n_resamples, strict=True):
-            try:
+            with about(file):
                 evaluations.append(
                     evaluate(
                         scores,
@@ -93,8 +94,6 @@ def command(
                         progress=advance,
                     )
                 )
-            except OpenSetError as error:
-                raise OpenSetError(f"{file}: {error}") from error
     groups = group_files(files, group_by)
     missed = [sentence for bar in bars for sentence in bar.missed(names, evaluations)]
     write_files(json, latex, markdown, csv, files, names, evaluations, groups)

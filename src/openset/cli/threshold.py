@@ -11,6 +11,7 @@ from openset.cli._console import (
     FitOption,
     JsonOption,
     ScoreOption,
+    about,
     console,
     read,
     table,
@@ -19,6 +20,8 @@ from openset.cli._outputs import check_outputs
 from openset.errors import OpenSetError, check_share
 
 if TYPE_CHECKING:
+    from rich.table import Table
+
     from openset.operating import Threshold
     from openset.scores import Scores
 
@@ -73,12 +76,7 @@ def command(
 
     check_outputs(out, json, inputs=[validation, apply, fit])
     if unknown_share is not None:
-        check_share("--unknown-share", "unknown_share", unknown_share, zero=True)
-        if apply is None and (rule is None or not takes(rule, "unknown_share")):
-            raise OpenSetError(
-                "--unknown-share is for --rule min_cost, and for the precision on the scores of --apply: give one of "
-                "these, or leave it out."
-            )
+        _check_share(unknown_share, used=apply is not None or (rule is not None and takes(rule, "unknown_share")))
     chosen_on = None
     if validation.suffix.lower() == ".json":
         if rule is not None:
@@ -88,10 +86,14 @@ def command(
         if rule is None:
             raise OpenSetError("Say how to choose the threshold, for example --rule at_acceptance=0.95.")
         chosen_on = read(validation, score, background, fit)
-        frozen = choose(chosen_on, rule, against=against, unknown_share=unknown_share)
-    applied_to = None if apply is None else read(apply, score, background, fit)
-    applied = None if applied_to is None else frozen.apply(applied_to)
-    precision = None if applied_to is None or unknown_share is None else _precision(applied_to, frozen, unknown_share)
+        with about(validation):
+            frozen = choose(chosen_on, rule, against=against, unknown_share=unknown_share)
+    applied = precision = None
+    if apply is not None:
+        applied_to = read(apply, score, background, fit)
+        with about(apply):
+            applied = frozen.apply(applied_to, against=against)
+            precision = None if unknown_share is None else _precision(applied_to, frozen, unknown_share, against)
     if out is not None:
         frozen.write(out)
     if json is not None:
@@ -103,22 +105,40 @@ def command(
         + (f", score {escape(str(chosen_on.meta['score']))}." if chosen_on and "score" in chosen_on.meta else ".")
     )
     # A frozen threshold keeps the shares; the accuracy can be told where the scores it was chosen on are at hand.
-    where_chosen = frozen.achieved if chosen_on is None else {**frozen.apply(chosen_on), **frozen.achieved}
-    made = table("", "where chosen", *([] if apply is None else [escape(apply.name)]))
-    for key, meaning in _MEANING.items():
-        cells = [where_chosen, *([] if applied is None else [applied])]
-        if any(key in cell for cell in cells):
-            made.add_row(meaning, *(f"{cell[key]:.1%}" if key in cell else "" for cell in cells))
-    screen.print(made)
+    columns = {"where chosen": frozen.achieved if chosen_on is None else frozen.apply(chosen_on, against=against)}
+    if apply is not None and applied is not None:
+        columns[apply.name] = applied
+    screen.print(_shares(columns))
     if precision is not None:
         screen.print(
-            f"If {unknown_share:.0%} of what arrives is unknown, {precision:.1%} of what is accepted is known."
+            f"If {100 * (unknown_share or 0):.3g}% of what arrives is unknown, {precision:.1%} of what is accepted is "
+            "known."
         )
     if out is not None:
         screen.print(f"Frozen in {escape(str(out))}.")
 
 
-def _precision(scores: "Scores", frozen: "Threshold", unknown_share: float) -> float:
+def _shares(columns: dict[str, dict[str, float]]) -> "Table":
+    """What becomes of each kind of sample, one column for each set of scores."""
+    from rich.markup import escape
+
+    made = table("", *map(escape, columns))
+    for key, meaning in _MEANING.items():
+        if any(key in shares for shares in columns.values()):
+            made.add_row(meaning, *(f"{shares[key]:.1%}" if key in shares else "" for shares in columns.values()))
+    return made
+
+
+def _check_share(unknown_share: float, *, used: bool) -> None:
+    check_share("--unknown-share", "unknown_share", unknown_share, zero=True)
+    if not used:
+        raise OpenSetError(
+            "--unknown-share is for --rule min_cost, and for the precision on the scores of --apply: give one of "
+            "these, or leave it out."
+        )
+
+
+def _precision(scores: "Scores", frozen: "Threshold", unknown_share: float, against: str) -> float:
     from openset.metrics import known_precision
 
     return known_precision(
@@ -127,4 +147,6 @@ def _precision(scores: "Scores", frozen: "Threshold", unknown_share: float) -> f
         scores.unknown_score,
         threshold=frozen.value,
         unknown_share=unknown_share,
+        against=against,
+        groups=scores.groups,
     )

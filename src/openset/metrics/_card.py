@@ -35,6 +35,11 @@ class Metric:
     """Whether its first variant is among the few figures that sum up a model."""
 
     @property
+    def sees_open_set(self) -> bool:
+        """Whether it looks at open-set samples, not at knowns alone."""
+        return self.uses_scores and (self.source == "counts" or self.name == "confidence")
+
+    @property
     def summary(self) -> str:
         """First line of the documentation."""
         return (self.function.__doc__ or "").strip().splitlines()[0]

@@ -19,7 +19,7 @@ from openset.checks import (
     open_mask,
     resolve_classes,
 )
-from openset.counts import Counts, Tally, Window, count
+from openset.counts import Counts, Tally, Window, count, is_rejected
 from openset.curves import Average, macro_f_of, micro_f_of, normalized_accuracy_of, youden_of
 from openset.errors import OpenSetError, check_choice, check_share
 from openset.metrics._card import metric
@@ -295,7 +295,7 @@ def open_set_confusion_matrix(
     open_rows, place = np.unique(kinds[is_open], return_inverse=True)
     row = label.astype(np.int64)
     row[is_open] = n_classes + place
-    column = np.where(score > threshold, n_classes, prediction)
+    column = np.where(is_rejected(score, threshold), n_classes, prediction)
     shape = (n_classes + len(open_rows), n_classes + 1)
     cells = np.bincount(row * shape[1] + column, minlength=shape[0] * shape[1]).reshape(shape)
     known_names = [str(number) for number in range(n_classes)] if class_names is None else [str(n) for n in class_names]

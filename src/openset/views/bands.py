@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from openset.counts import Counts
 from openset.errors import check_share
-from openset.intervals import check_resamples, draw_blocks
+from openset.intervals import check_resamples, draw_blocks, lost_spread, restore_spread
 from openset.scores import Scores
 
 Array = NDArray[np.float64]
@@ -59,8 +59,11 @@ def oscr_band(
             for weights in block
         ]
     )
-    low, high = np.quantile(found, [(1 - level) / 2, (1 + level) / 2], axis=0)
-    return Band(fpr, low, high, level)
+    lost = lost_spread(scores, against)
+    if not np.isfinite(lost):
+        return Band(fpr, np.zeros_like(fpr), np.ones_like(fpr), level)
+    low, high = np.quantile(restore_spread(found, lost), [(1 - level) / 2, (1 + level) / 2], axis=0)
+    return Band(fpr, np.clip(low, 0.0, 1.0), np.clip(high, 0.0, 1.0), level)
 
 
 def _ccr_at(counts: Counts, fpr: Array) -> Array:
