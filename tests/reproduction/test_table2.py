@@ -74,7 +74,7 @@ def test_means_and_differences_stand_beside_the_published_ones(cpu):
     assert rows["openauc"].difference == pytest.approx(0.987 - 0.994)
     assert rows["softmax"].ours is None
     gap = report.tables[1].lines[0]
-    assert (gap.labels["difference of"], gap.labels["cells"]) == ("openauc - maxlogit", "5 of 5")
+    assert (gap.labels["difference of"], gap.labels["cells"]) == ("openauc - maxlogit", "5 of 5 splits")
     assert gap.ours.value == pytest.approx(0.005)
     assert (gap.ours.low, gap.ours.high) == pytest.approx((0.005, 0.005))  # each pair differs by the same
     assert gap.difference == pytest.approx(0.005 - 0.003)
@@ -89,15 +89,25 @@ def test_splits_that_are_missing_are_counted_and_not_compared(cpu):
     assert line.difference is None
 
 
-def test_seeds_that_are_there_are_expected_of_every_method(cpu):
+def test_a_mean_is_over_seeds_that_every_split_has(cpu):
     for split in range(5):
-        for seed in (0, 1):
-            store(cpu, "mnist", "openauc", split, 0.98, seed)
+        store(cpu, "mnist", "openauc", split, 0.98)
+        store(cpu, "mnist", "openauc", split, 0.99, seed=1)
         store(cpu, "mnist", "maxlogit", split, 0.97)
+    for split in range(3):
+        store(cpu, "mnist", "maxlogit", split, 0.5, seed=1)
     report = table2.reproduce(cpu)
-    rows = {line.labels["method"]: line.labels["cells"] for line in report.tables[0].lines}
-    assert (rows["openauc"], rows["maxlogit"]) == ("10 of 10 cells", "5 of 10 cells")
-    assert report.tables[1].lines[0].labels["cells"] == "5 of 10"
+    rows = {line.labels["method"]: line for line in report.tables[0].lines}
+    assert (rows["openauc"].labels["cells"], rows["openauc"].ours.value) == (
+        "5 of 5 splits, 2 seeds",
+        pytest.approx(0.985),
+    )
+    assert (rows["maxlogit"].labels["cells"], rows["maxlogit"].ours.value) == ("5 of 5 splits", pytest.approx(0.97))
+    assert rows["maxlogit"].difference is not None
+    gap = report.tables[1].lines[0]
+    assert (gap.labels["cells"], gap.ours.value) == ("5 of 5 splits", pytest.approx(0.01))
+    # Between methods, the seeds that all of them have.
+    assert report.claims[0].numbers["margin on mnist"] == pytest.approx(1.0)
 
 
 def test_one_method_alone_has_no_differences(cpu):

@@ -1,6 +1,7 @@
 """OpenAUC, Table 2: OpenAUC of each method on each data set, over five splits."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from openset.errors import OpenSetError, did_you_mean
@@ -92,15 +93,12 @@ def published_row(method: str) -> str:
 
 
 def _report(options: Options, outcome: Outcome, failures: Sequence[str]) -> Report:
-    n_cells = len(options.splits) * len(options.seeds)
     lines: list[Line] = []
     means: dict[str, dict[str, float]] = {}
     for protocol in options.protocols:
-        for method in options.methods:
-            mine = _of(outcome, protocol, method)
-            lines.append(_line(protocol, method, mine, n_cells, len(options.seeds)))
-            if len(mine) == n_cells and published_row(method):
-                means.setdefault(protocol, {})[method] = spread(mine, "open_auc").value
+        found = {method: _of(outcome, protocol, method) for method in options.methods}
+        lines += [_line(protocol, method, mine) for method, mine in found.items()]
+        means |= {protocol: told} if (told := _alike(found)) else {}
     figures = Table("OpenAUC in percent, mean ± standard deviation over splits and seeds", lines)
     differences = _gaps(options, outcome)
     gaps = Table("Differences between methods trained alike, percent, 95 % interval", differences, signed=True)
@@ -123,13 +121,49 @@ def _of(outcome: Outcome, protocol: str, method: str) -> list[Finished]:
     return [one for key, one in outcome.finished.items() if (key.protocol, key.method) == (protocol, method)]
 
 
+def _seeds(cells: Iterable[tuple[int, int]]) -> set[int]:
+    """Seeds with which every split was run, of (split, seed)."""
+    times = Counter(seed for _, seed in cells)
+    return {seed for seed, n in times.items() if n == len(SPLITS)}
+
+
+def _places(cells: Iterable[Finished]) -> list[tuple[int, int]]:
+    return [(one.key.split, one.key.seed) for one in cells]
+
+
+def _even(places: Collection[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Cells that make a mean in which every split counts alike: of the seeds that all splits have, if there are any."""
+    seeds = _seeds(places)
+    return [place for place in places if place[1] in seeds or not seeds]
+
+
+def _counted(places: Collection[tuple[int, int]]) -> str:
+    """`3 of 5 splits`, `5 of 5 splits, 2 seeds`."""
+    seeds = len(_seeds(places))
+    return f"{len({split for split, _ in places})} of {len(SPLITS)} splits" + (f", {seeds} seeds" if seeds > 1 else "")
+
+
+def _alike(found: Mapping[str, Sequence[Finished]]) -> dict[str, float]:
+    """Means of the published methods that are complete, over the seeds that all of these have."""
+    seeds = {method: _seeds(_places(mine)) for method, mine in found.items() if published_row(method)}
+    whole = {method: some for method, some in seeds.items() if some}
+    common = set.intersection(*whole.values()) if whole else set()
+    return {
+        method: spread([one for one in found[method] if one.key.seed in common], "open_auc").value
+        for method in whole
+        if common
+    }
+
+
 def spread(cells: Sequence[Finished], metric: str) -> Value:
     """Mean and standard deviation of a figure over cells."""
     values = [one.value(metric).value for one in cells]
     return Value(sum(values) / len(values), over_splits(values).sd if len(values) > 1 else None)
 
 
-def _line(protocol: str, method: str, mine: Sequence[Finished], n_cells: int, n_seeds: int) -> Line:
+def _line(protocol: str, method: str, found: Sequence[Finished]) -> Line:
+    places = _even(_places(found))
+    mine = [one for one in found if (one.key.split, one.key.seed) in places]
     title = published_row(method) or "not in the paper"
     stands_for = STAND_IN.get(protocol)
     told = published_value(stands_for or protocol, method)
@@ -137,8 +171,7 @@ def _line(protocol: str, method: str, mine: Sequence[Finished], n_cells: int, n_
         name: spread(mine, metric) if mine else None
         for name, metric in (("accuracy", "closed_set_accuracy"), ("AUROC", "auroc"), ("OpenAUC", "open_auc"))
     }
-    word = "splits" if n_seeds == 1 else "cells"
-    labels = {"protocol": protocol, "method": method, "row": title, "cells": f"{len(mine)} of {n_cells} {word}"}
+    labels = {"protocol": protocol, "method": method, "row": title, "cells": _counted(places)}
     also = {"accuracy": figures["accuracy"], "AUROC": figures["AUROC"]}
     return Line(
         labels,
@@ -146,37 +179,34 @@ def _line(protocol: str, method: str, mine: Sequence[Finished], n_cells: int, n_
         told,
         also,
         remark=f"published: {stands_for}, other data" if stands_for else "",
-        compare=stands_for is None and len(mine) == n_cells,
+        compare=stands_for is None and bool(_seeds(places)),
     )
 
 
 def _gaps(options: Options, outcome: Outcome) -> list[Line]:
     """Paired differences, cell by cell, with an interval."""
     lines = []
-    n_cells = len(options.splits) * len(options.seeds)
     for protocol in options.protocols:
         for first, second in _PAIRS:
             if not {first, second} <= set(options.methods):
                 continue
-            found = _paired(_of(outcome, protocol, first), _of(outcome, protocol, second))
+            pairs = _pairs(_of(outcome, protocol, first), _of(outcome, protocol, second))
+            places = _even(pairs)
             told = [published_value(protocol, method) for method in (first, second)]
             gap = None if told[0] is None or told[1] is None else Value(told[0].value - told[1].value)
-            labels = {
-                "protocol": protocol,
-                "difference of": f"{first} - {second}",
-                "cells": f"{len(found)} of {n_cells}",
-            }
-            lines.append(Line(labels, paired_gap(found), gap, compare=len(found) == n_cells))
+            labels = {"protocol": protocol, "difference of": f"{first} - {second}", "cells": _counted(places)}
+            lines.append(
+                Line(labels, paired_gap([pairs[place] for place in places]), gap, compare=bool(_seeds(places)))
+            )
     return lines
 
 
-def _paired(first: Iterable[Finished], second: Iterable[Finished]) -> list[float]:
-    other: Mapping[tuple[int, int], Finished] = {(one.key.split, one.key.seed): one for one in second}
-    return [
-        one.value("open_auc").value - other[one.key.split, one.key.seed].value("open_auc").value
-        for one in first
-        if (one.key.split, one.key.seed) in other
-    ]
+def _pairs(first: Iterable[Finished], second: Iterable[Finished]) -> dict[tuple[int, int], float]:
+    """Difference in OpenAUC at each split and seed that both have."""
+    one, other = (
+        {(cell.key.split, cell.key.seed): cell.value("open_auc").value for cell in cells} for cells in (first, second)
+    )
+    return {place: one[place] - other[place] for place in one if place in other}
 
 
 def paired_gap(found: Sequence[float]) -> Value | None:
