@@ -37,6 +37,8 @@ class GroundTruth:
     """Regions of many objects: ignored, and any number of detections may fall on one."""
     sizes: Floats | None = None
     """Width and height of each image, where the file has them."""
+    numbered_by: str = ""
+    """The list of names whose order gave the classes their numbers, from 0; empty if they came with their ids."""
 
     @property
     def n_images(self) -> int:
@@ -47,6 +49,11 @@ class GroundTruth:
     def n_classes(self) -> int:
         """Classes in the file, in its order."""
         return len(self.class_names)
+
+    @property
+    def has_numbers(self) -> bool:
+        """Whether some class has a number; in a folder of VOC files classes have only names."""
+        return not all(isinstance(one, str) for one in self.class_ids)
 
     @property
     def counted(self) -> Bools:

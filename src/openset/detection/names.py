@@ -53,6 +53,16 @@ def plain(name: str) -> str:
     return _SAME.get(word, word)
 
 
+def counted_from_zero(names: Sequence[str]) -> str:
+    """Which number is which class, for a sentence.
+
+    >>> counted_from_zero(["cat", "dog", "elk", "cow", "hen"])
+    '0 cat, 1 dog, 2 elk, ..., 4 hen'
+    """
+    said = [f"{i} {name}" for i, name in enumerate(names)]
+    return ", ".join(said if len(said) <= 4 else [*said[:3], "...", said[-1]])
+
+
 class Names:
     """Class names to look others up in: the very name first, else the one that means the same."""
 

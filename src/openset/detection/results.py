@@ -10,6 +10,7 @@ import numpy as np
 from openset.detection.coco import Detections, GroundTruth
 from openset.detection.entries import boxes, column, numbers, places, three
 from openset.detection.json_stream import read_chunks
+from openset.detection.names import counted_from_zero
 from openset.errors import OpenSetError
 
 
@@ -106,7 +107,7 @@ class _Strangers:
 def _read(
     source: Any, index: Mapping[Any, int], truths: list[GroundTruth], classes: GroundTruth, lenient: Leniency
 ) -> Detections:
-    name, chunks = _chunks(source, truths, classes)
+    name, chunks, notes = _chunks(source, truths, classes)
     images = " or ".join(truth.source for truth in truths)
     where = f"{name}, detections"
     by_class = {one: i for i, one in enumerate(classes.class_ids)}
@@ -128,6 +129,8 @@ def _read(
         image_ids = column(entries, "image_id", where, first)
         class_ids = column(entries, "category_id", where, first)
         image, category = places(image_ids, index, where, first), places(class_ids, by_class, where, first)
+        if not classes.has_numbers:
+            _check_named(class_ids, classes, name)
         if (image == _IN_DOUBT).any():
             row = int(np.argmax(image == _IN_DOUBT))
             raise OpenSetError(
@@ -147,26 +150,33 @@ def _read(
     if with_background not in (0, first):
         raise OpenSetError(f"{name}: only some detections have a background_score; give it to all or to none.")
     _check(other_images, lenient.extra_images, name, f"images that are not in {images}", "--allow-extra-images")
-    hint = f" (they are not among the {classes.n_classes} classes of {classes.source})"
+    hint = f" ({'; '.join((f'they are not among the {classes.n_classes} classes of {classes.source}', *notes))})"
     _check(other_classes, lenient.other_classes, name, f"unknown category ids{hint}", "--drop-other-classes")
     image, category, box, score = (np.concatenate(part) for part in parts[:4])
     background_score = np.concatenate(parts[4]) if with_background else None
-    found = Detections(name, image, category, box, score, background_score, _notes(score, other_images, other_classes))
+    notes += _notes(score, other_images, other_classes)
+    found = Detections(name, image, category, box, score, background_score, notes)
     inside = (image >= 0) & (category >= 0)
     return found if inside.all() else found.select(np.flatnonzero(inside))
 
 
-def _chunks(source: Any, truths: list[GroundTruth], classes: GroundTruth) -> tuple[str, Iterable[list[Any]]]:
-    """The name of a source and its detections, some at a time."""
-    if isinstance(source, list | tuple):
-        return "results", [list(source)]
-    if not isinstance(source, str | Path):
-        raise OpenSetError(f"Detections are a file, a folder or a list of COCO results, not a {type(source).__name__}.")
+def _chunks(
+    source: Any, truths: list[GroundTruth], classes: GroundTruth
+) -> tuple[str, Iterable[list[Any]], tuple[str, ...]]:
+    """The name of a source, its detections, some at a time, and how its classes were understood where that is open."""
     if _is_folder(source):
         from openset.detection.folders import read_yolo_results
 
-        return str(source), [read_yolo_results(Path(source), truths, classes)]
-    return str(source), _results_only(read_chunks(source), str(source))
+        entries, notes = read_yolo_results(Path(source), truths, classes)
+        return str(source), [entries], notes
+    notes = ()
+    if classes.numbered_by:
+        notes = (f"classes have the numbers of {classes.numbered_by}: {counted_from_zero(classes.class_names)}",)
+    if isinstance(source, list | tuple):
+        return "results", [list(source)], notes
+    if not isinstance(source, str | Path):
+        raise OpenSetError(f"Detections are a file, a folder or a list of COCO results, not a {type(source).__name__}.")
+    return str(source), _results_only(read_chunks(source), str(source)), notes
 
 
 def _is_folder(source: Any) -> bool:
@@ -180,6 +190,17 @@ def _results_only(chunks: Iterable[tuple[str | None, list[Any]]], source: str) -
                 f"{source} is an object with '{key}'; detections are a list of {{image_id, category_id, bbox, score}}."
             )
         yield entries
+
+
+def _check_named(class_ids: list[Any], classes: GroundTruth, source: str) -> None:
+    """Numbers say nothing where classes have only names, so leaving out the rows would leave out everything."""
+    number = next((one for one in class_ids if not isinstance(one, str)), None)
+    if number is not None:
+        raise OpenSetError(
+            f"{source} gives classes by number ({number!r:.40}), but those of {classes.source} have only names "
+            f"({three(classes.class_names)}): say which number is which class in a file categories.json in the VOC "
+            'folder, such as [{"id": 1, "name": "cat"}], or write the names as category_id.'
+        )
 
 
 def _check(strangers: _Strangers, allowed: bool, source: str, what: str, option: str) -> None:
