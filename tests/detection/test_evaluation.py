@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from test_matching import coco_objects, iou_by_hand, match_slowly
 
 from openset.detection import Detections, evaluate_open_set
+from openset.detection.gallery import truths_of
 from openset.detection.matching import match
 from openset.detection.names import similar_classes
 from openset.detection.ranking import at_recall, average_precision, needed, precision_table, rank
@@ -96,6 +97,20 @@ def test_every_kind_of_error_by_hand():
     assert result.errors[0].closed_set == (1, 2, 1, 1, 0, 2)
     assert result.errors[0].open_set == (1, 2, 1, 1, 1, 3)
     assert result.confusion.counts[0] == (3, 1, 1, 1)
+
+
+def test_confusions_are_with_objects_not_with_crowds():
+    """All but the first lie wholly in a crowd; they are about an object if they have an IoU of .9 with one as well."""
+    crowd, classes = [0, 0, 100, 100], ("a", "b", "c")
+    known = make_truth(
+        [(0, "b", [150, 0, 10, 10]), (0, "a", [0, 0, 10, 10]), (0, "c", crowd, "crowd")], classes=classes
+    )
+    known_found = make_found([(0, "b", [150, 0, 10, 10], 0.5), (0, "b", [0, 0, 9, 10], 0.9)], classes=classes)
+    wild = make_truth([(0, "elk", [0, 0, 10, 10]), (0, "hay", crowd, "crowd")], classes=("elk", "hay"))
+    wild_found = make_found([(0, "b", [0, 0, 9, 10], 0.9), (0, "b", [70, 70, 9, 10], 0.9)], classes=classes)
+    result = evaluate_open_set(known, known_found, wild, wild_found, recalls=[1], bootstrap=0)
+    assert result.confusion.counts[1] == (1, 1, 0, 1, 0)
+    assert truths_of(wild, wild_found) == ["elk", ""]
 
 
 def test_difficult_objects_and_crowds_do_not_count():
@@ -249,6 +264,7 @@ def errors_slowly(known, found, wild, wild_found, thresholds, similar, n_wild):
         else:
             kind = 3 if near else 5
         counts[kind] += 1
+        near = [g for g in near if not known.crowd[g]]
         if near:
             table[c, c if kind == 0 else known.category[max(near, key=lambda g: (iou[g], -g))]] += 1
     for d in range(len(wild_found)):
@@ -262,6 +278,7 @@ def errors_slowly(known, found, wild, wild_found, thresholds, similar, n_wild):
         }
         near = [g for g in iou if iou[g] >= 0.1]
         counts[4 if near else 5] += 1
+        near = [g for g in near if not wild.crowd[g]]
         if near:
             table[c, known.n_classes + wild.category[max(near, key=lambda g: (iou[g], -g))]] += 1
     return tuple(counts), table
