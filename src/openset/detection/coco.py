@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from openset.detection.entries import boxes, check_unique, check_whole, column, flags, lengths, places, texts
 from openset.detection.json_stream import read_chunks
 from openset.errors import OpenSetError
+from openset.files import is_folder
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -121,7 +122,7 @@ def read_ground_truth(source: Any) -> GroundTruth:
     if isinstance(source, Mapping):
         return from_chunks(source.items(), "ground truth")
     if isinstance(source, str | Path):
-        if Path(source).is_dir():
+        if is_folder(source):
             from openset.detection.folders import read_folder
 
             return read_folder(Path(source))
@@ -148,12 +149,19 @@ def from_chunks(chunks: Iterable[tuple[str | None, Any]], source: str) -> Ground
             )
         if key not in table:
             continue
+        if not isinstance(entries, list | tuple):
+            raise OpenSetError(f"{source}: '{key}' must be a list of objects, not {_kind(entries)}.")
         where, first = f"{source}, '{key}'", len(next(iter(table[key].values())))
         if key == "annotations":
             box_parts.append(boxes(column(entries, "bbox", where, first), where, first))
         for name, absent in _ABSENT[key].items():
             table[key][name] += column(entries, name, where, first, absent)
     return _assemble(table, np.concatenate(box_parts), source)
+
+
+def _kind(value: Any) -> str:
+    """What JSON calls a value that is not a list."""
+    return "null" if value is None else "an object" if isinstance(value, Mapping) else f"{value!r:.40}"
 
 
 def _assemble(table: dict[str, dict[str, list[Any]]], box: Floats, source: str) -> GroundTruth:

@@ -1,5 +1,6 @@
 """Fields of JSON entries as columns, with a sentence that names the entry when one is missing or wrong."""
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain, islice
 from typing import Any
@@ -135,7 +136,9 @@ def places(values: list[Any], index: Mapping[Any, int], where: str, first: int) 
 
 def is_id(value: Any) -> bool:
     """Whether a value can name an image or a class."""
-    return isinstance(value, int | str | float) and not isinstance(value, bool)
+    if isinstance(value, float):
+        return math.isfinite(value)
+    return isinstance(value, int | str) and not isinstance(value, bool)
 
 
 def check_unique(values: Iterable[Any], what: str, source: str) -> None:
@@ -143,7 +146,7 @@ def check_unique(values: Iterable[Any], what: str, source: str) -> None:
     seen: set[Any] = set()
     for value in values:
         if not is_id(value):
-            raise OpenSetError(f"{source}: one of the {what} is {value!r:.40}; it must be a number or text.")
+            raise OpenSetError(f"{source}: one of the {what} is {value!r:.40}; it must be a finite number or text.")
         if value in seen:
             raise OpenSetError(f"{source}: {value!r} stands twice among the {what}.")
         seen.add(value)

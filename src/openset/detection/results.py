@@ -9,9 +9,10 @@ import numpy as np
 
 from openset.detection.coco import Detections, GroundTruth
 from openset.detection.entries import boxes, column, numbers, places, three
-from openset.detection.json_stream import read_chunks
+from openset.detection.json_stream import Chunk, read_chunks
 from openset.detection.names import counted_from_zero
 from openset.errors import OpenSetError
+from openset.files import is_folder
 
 
 @dataclass(frozen=True)
@@ -180,16 +181,19 @@ def _chunks(
 
 
 def _is_folder(source: Any) -> bool:
-    return isinstance(source, str | Path) and Path(source).is_dir()
+    return isinstance(source, str | Path) and is_folder(source)
 
 
-def _results_only(chunks: Iterable[tuple[str | None, list[Any]]], source: str) -> Iterable[list[Any]]:
+def _results_only(chunks: Iterable[Chunk], source: str) -> Iterable[list[Any]]:
+    wanted = "detections are a list of {image_id, category_id, bbox, score}"
+    empty = True
     for key, entries in chunks:
         if key is not None:
-            raise OpenSetError(
-                f"{source} is an object with '{key}'; detections are a list of {{image_id, category_id, bbox, score}}."
-            )
+            raise OpenSetError(f"{source} is an object with '{key}'; {wanted}.")
+        empty = False
         yield entries
+    if empty:  # a list without entries still is one chunk
+        raise OpenSetError(f"{source} is an object with nothing in it; {wanted}.")
 
 
 def _check_named(class_ids: list[Any], classes: GroundTruth, source: str) -> None:
