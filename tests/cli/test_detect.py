@@ -303,6 +303,25 @@ def test_threshold_by_ratio(files, capsys):
     assert (code, "--by-ratio needs" in err) == (2, True)
 
 
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["--rule", "f_beta=1", "--by-ratio", "--out", "t.json"], "leave out --out and --ratio, or --by-ratio"),
+        (["--rule", "f_beta=1", "--by-ratio", "--ratio", 1], "leave out --out and --ratio, or --by-ratio"),
+        (["--rule", "f_beta=1", "--class", "a"], "--class is for the table of --by-ratio"),
+        (["--rule", "recall=0.5", "--ratio", 1], "The rule 'recall' does not depend on a wilderness ratio"),
+        (["--rule", "wild_fp=10", "--ratio", 1], "The rule 'wild_fp' does not depend on a wilderness ratio"),
+        (["--apply", "t.json", "--ratio", 1], "frozen ones do not depend on it"),
+    ],
+)
+def test_threshold_refuses_options_that_would_do_nothing(files, capsys, monkeypatch, words, sentence):
+    monkeypatch.chdir(files)
+    code, out, err = run(capsys, "detect", "threshold", *inputs(files), *words)
+    assert (code, out) == (2, "")
+    assert sentence in err
+    assert not Path("t.json").exists()
+
+
 def test_split_then_evaluate(files, capsys):
     """Hide class b: images that show no a would be wild; here every known image shows one, so add one that does not."""
     content = json.loads((files / "known.json").read_text())

@@ -64,6 +64,12 @@ def command(
         raise OpenSetError("Give --rule to choose thresholds, or --apply FILE to apply frozen ones.")
     if by_ratio and (rule is None or not rule.startswith("f_beta=")):
         raise OpenSetError("--by-ratio needs --rule f_beta=B.")
+    if by_ratio and (out is not None or ratio):
+        raise OpenSetError("--by-ratio shows a table of many thresholds: leave out --out and --ratio, or --by-ratio.")
+    if class_name is not None and not by_ratio:
+        raise OpenSetError("--class is for the table of --by-ratio: give both or leave it out.")
+    if ratio and apply is not None:
+        raise OpenSetError("--ratio is for choosing thresholds; frozen ones do not depend on it: leave it out.")
     check_outputs(out, json, inputs=[known_gt, known_dt, wild_gt, wild_dt, dt, apply])
     data = load_data(
         known_gt,
