@@ -242,19 +242,40 @@ def test_missing_and_broken_files_are_named(files, capsys):
     assert (code, "Give --known-dt and --wild-dt" in err) == (2, True)
 
 
-def test_extra_images_and_other_classes_stop_unless_allowed(files, capsys):
+@pytest.fixture
+def strangers(files):
+    """Results with one detection on another image and one of another class; the words that name them."""
     rows = json.loads((files / "dt.json").read_text())
     rows += [{**rows[0], "image_id": 999}, {**rows[0], "category_id": 77}]
     (files / "dt.json").write_text(json.dumps(rows))
-    words = ["detect", "evaluate", *inputs(files), "--recall", 0.5, "--bootstrap", 0]
+    return inputs(files)
+
+
+def test_extra_images_and_other_classes_stop_unless_allowed(strangers, capsys):
+    words = ["detect", "evaluate", *strangers, "--recall", 0.5, "--bootstrap", 0]
     code, _, err = run(capsys, *words)
     assert (code, "for example 999" in err, "--allow-extra-images" in err) == (2, True, True)
     code, _, err = run(capsys, *words, "--allow-extra-images")
     assert (code, "unknown category ids" in err) == (2, True)
-    code, out, _ = run(capsys, *words, "--allow-extra-images", "--drop-other-classes")
+
+
+@pytest.mark.parametrize(
+    ("command", "words"),
+    [
+        ("evaluate", ["--recall", 0.5, "--bootstrap", 0]),
+        ("compare", ["--dt", "dt.json", "--recall", 0.5, "--bootstrap", 2]),
+        ("threshold", ["--rule", "recall=0.5"]),
+        ("threshold", ["--rule", "f_beta=1", "--by-ratio"]),
+    ],
+)
+def test_what_is_left_out_is_told(files, strangers, capsys, monkeypatch, command, words):
+    monkeypatch.chdir(files)
+    lenient = ["--allow-extra-images", "--drop-other-classes"]
+    code, out, _ = run(capsys, "detect", command, *strangers, *words, *lenient)
     assert code == 0
-    assert "Note: 1 detections on 1 images outside the ground truth were left out." in out
-    assert "Note: 1 detections of 1 other classes were left out." in out
+    file = files / "dt.json"
+    assert out.count(f"Note: 1 detections on 1 images outside the ground truth were left out of {file}.\n") == 1
+    assert out.count(f"Note: 1 detections of 1 other classes were left out of {file}.\n") == 1
 
 
 def test_compare(files, capsys):

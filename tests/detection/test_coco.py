@@ -108,7 +108,7 @@ def test_empty_results_are_fine(tmp_path):
 def test_scores_above_one_are_noted():
     found = read_detections(rows(score=7.5), read_ground_truth(TRUTH))
     assert found.score.tolist() == [0.5, 7.5]
-    assert "1 scores are above 1" in found.notes[0]
+    assert "1 scores of results are above 1" in found.notes[0]
 
 
 def test_strange_images_are_counted_named_and_refused_unless_allowed():
@@ -120,7 +120,7 @@ def test_strange_images_are_counted_named_and_refused_unless_allowed():
         read_detections(results, truth)
     found = read_detections(results, truth, lenient=Leniency(extra_images=True))
     assert len(found) == 1
-    assert found.notes == ("5 detections on 4 images outside the ground truth were left out",)
+    assert found.notes == ("5 detections on 4 images outside the ground truth were left out of results",)
 
 
 def test_strange_classes_are_reported_not_dropped():

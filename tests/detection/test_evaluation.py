@@ -113,6 +113,16 @@ def test_confusions_are_with_objects_not_with_crowds():
     assert truths_of(wild, wild_found) == ["elk", ""]
 
 
+def test_equal_notes_on_two_results_are_both_given():
+    known, wild = ({"images": [{"id": i}], "categories": [{"id": 1, "name": name}]} for i, name in ((1, "cat"), (2, "elk")))
+    box = {"category_id": 1, "bbox": [0, 0, 9, 9], "score": 0.5}
+    known["annotations"] = [{"image_id": 1, **box}]
+    results = [[{"image_id": i, **box}, {"image_id": i, **box, "category_id": 9}] for i in (1, 2)]
+    notes = evaluate_open_set(known, results[0], wild, results[1], bootstrap=0, drop_other_classes=True).notes
+    said = "1 detections of 1 other classes were left out of"
+    assert notes == (f"{said} known_dt", f"{said} wild_dt")
+
+
 def test_difficult_objects_and_crowds_do_not_count():
     known, known_found, wild, wild_found = pencil_case()
     plain = evaluate_open_set(known, known_found, wild, wild_found, recalls=[0.5], bootstrap=0)

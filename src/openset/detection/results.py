@@ -33,15 +33,17 @@ def read_detections(
     classes: GroundTruth | None = None,
     *,
     lenient: Leniency = STRICT,
+    called: str = "results",
 ) -> Detections:
     """Read COCO results for the images of one ground truth and the classes of another (default: the same one).
 
-    Rows for other images or classes stop the reading; only when allowed they are left out, and counted in `notes`.
+    Rows for other images or classes stop the reading; only when allowed they are left out, and counted in `notes`,
+    where a file goes by its name and a list by what it is `called`.
     An image is named by its id, or, if that is text, by its file name with or without the ending.
     """
     if isinstance(source, Detections):
         return source
-    return _read(source, images_by_name(images), [images], classes or images, lenient)
+    return _read(source, images_by_name(images), [images], classes or images, lenient, called)
 
 
 def read_shared_detections(
@@ -106,9 +108,14 @@ class _Strangers:
 
 
 def _read(
-    source: Any, index: Mapping[Any, int], truths: list[GroundTruth], classes: GroundTruth, lenient: Leniency
+    source: Any,
+    index: Mapping[Any, int],
+    truths: list[GroundTruth],
+    classes: GroundTruth,
+    lenient: Leniency,
+    called: str = "results",
 ) -> Detections:
-    name, chunks, notes = _chunks(source, truths, classes)
+    name, chunks, notes = _chunks(source, truths, classes, called)
     images = " or ".join(truth.source for truth in truths)
     where = f"{name}, detections"
     by_class = {one: i for i, one in enumerate(classes.class_ids)}
@@ -155,14 +162,14 @@ def _read(
     _check(other_classes, lenient.other_classes, name, f"unknown category ids{hint}", "--drop-other-classes")
     image, category, box, score = (np.concatenate(part) for part in parts[:4])
     background_score = np.concatenate(parts[4]) if with_background else None
-    notes += _notes(score, other_images, other_classes)
+    notes += _notes(name, score, other_images, other_classes)
     found = Detections(name, image, category, box, score, background_score, notes)
     inside = (image >= 0) & (category >= 0)
     return found if inside.all() else found.select(np.flatnonzero(inside))
 
 
 def _chunks(
-    source: Any, truths: list[GroundTruth], classes: GroundTruth
+    source: Any, truths: list[GroundTruth], classes: GroundTruth, called: str
 ) -> tuple[str, Iterable[list[Any]], tuple[str, ...]]:
     """The name of a source, its detections, some at a time, and how its classes were understood where that is open."""
     if _is_folder(source):
@@ -174,7 +181,7 @@ def _chunks(
     if classes.numbered_by:
         notes = (f"classes have the numbers of {classes.numbered_by}: {counted_from_zero(classes.class_names)}",)
     if isinstance(source, list | tuple):
-        return "results", [list(source)], notes
+        return called, [list(source)], notes
     if not isinstance(source, str | Path):
         raise OpenSetError(f"Detections are a file, a folder or a list of COCO results, not a {type(source).__name__}.")
     return str(source), _results_only(read_chunks(source), str(source)), notes
@@ -215,12 +222,14 @@ def _check(strangers: _Strangers, allowed: bool, source: str, what: str, option:
         )
 
 
-def _notes(score: Any, images: _Strangers, classes: _Strangers) -> tuple[str, ...]:
+def _notes(name: str, score: Any, images: _Strangers, classes: _Strangers) -> tuple[str, ...]:
     notes = []
     if images.ids:
-        notes.append(f"{images.n_rows} detections on {len(images.ids)} images outside the ground truth were left out")
+        outside = f"{len(images.ids)} images outside the ground truth"
+        notes.append(f"{images.n_rows} detections on {outside} were left out of {name}")
     if classes.ids:
-        notes.append(f"{classes.n_rows} detections of {len(classes.ids)} other classes were left out")
+        notes.append(f"{classes.n_rows} detections of {len(classes.ids)} other classes were left out of {name}")
     if (score > 1).any():
-        notes.append(f"{int((score > 1).sum())} scores are above 1, so they are not probabilities; used as they are")
+        above = int((score > 1).sum())
+        notes.append(f"{above} scores of {name} are above 1, so they are not probabilities; used as they are")
     return tuple(notes)

@@ -37,7 +37,7 @@ class OpenSetData:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What a reader of the figures should know about the files."""
+        """What a reader of the figures should know about the files; one file for both kinds of image says it once."""
         return tuple(dict.fromkeys((*self.known_found.notes, *self.wild_found.notes)))
 
 
@@ -57,7 +57,7 @@ def load(
     known = read_ground_truth(known_gt)
     lenient = Leniency(allow_extra_images, drop_other_classes)
     if wild_gt is None:
-        found = read_detections(known_dt, known, lenient=lenient)
+        found = read_detections(known_dt, known, lenient=lenient, called="known_dt")
         none = np.zeros(0, dtype=np.int64)
         no_images = replace(known, image_ids=(), file_names=(), class_ids=(), class_names=(), sizes=None).select(none)
         return arrange(known, found, no_images, found.select(none))
@@ -65,8 +65,8 @@ def load(
     if wild_dt is None:
         known_found, wild_found = read_shared_detections(known_dt, known, wild, lenient=lenient)
     else:
-        known_found = read_detections(known_dt, known, lenient=lenient)
-        wild_found = read_detections(wild_dt, wild, known, lenient=lenient)
+        known_found = read_detections(known_dt, known, lenient=lenient, called="known_dt")
+        wild_found = read_detections(wild_dt, wild, known, lenient=lenient, called="wild_dt")
     return arrange(known, known_found, wild, wild_found)
 
 

@@ -150,7 +150,7 @@ def _write_results(parts: Split, truth: GroundTruth, found: Detections, folder: 
         write_json(folder / f"{name}_dt.json", coco_results(part, truth, truth))
         said.append(f"Detections on {name} images: {len(part)}.")
     said.append(f"Left out: {int((~keep).sum())} detections of hidden classes.")
-    return said
+    return [*said, *(f"Note: {note}." for note in found.notes)]
 
 
 def coco_dict(truth: GroundTruth) -> dict[str, Any]:

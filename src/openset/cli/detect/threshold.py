@@ -16,6 +16,7 @@ from openset.cli.detect._shared import (
     OtherClasses,
     WildDt,
     load_data,
+    noted,
     say,
 )
 from openset.errors import OpenSetError
@@ -87,7 +88,7 @@ def command(
         table = tuple(row for row in table if names is None or row.class_name in names)
         if json is not None:
             write_json(json, {"schema": 1, "f_beta": [asdict(row) for row in table]})
-        say(f_beta_table(table))
+        say(*noted(data), f_beta_table(table))
         return
     chosen = Thresholds.read(apply) if apply is not None else choose(data, ranked, str(rule), ratio=ratio)
     rows, total = apply_thresholds(data, ranked, chosen.for_classes(data.known.class_names, str(known_gt)))
@@ -103,7 +104,8 @@ def command(
                 "all": asdict(total),
             },
         )
-    say(f"Rule: {chosen.rule}" + (f", frozen in {apply}" if apply else ""), "", point_table(rows, total))
+    said = f"Rule: {chosen.rule}" + (f", frozen in {apply}" if apply else "")
+    say(*noted(data), said, "", point_table(rows, total))
     if out is not None:
         say(f"Wrote {out}")
 
