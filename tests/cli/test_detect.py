@@ -343,6 +343,17 @@ def test_threshold_refuses_options_that_would_do_nothing(files, capsys, monkeypa
     assert not Path("t.json").exists()
 
 
+@pytest.mark.parametrize("words", [["--rule", "recall=0.5"], ["--rule", "f_beta=1", "--by-ratio"]])
+@pytest.mark.parametrize("name", ["[/x]", "[bold]", "dog"])
+def test_threshold_shows_class_names_as_they_are(files, capsys, words, name):
+    content = json.loads((files / "known.json").read_text())
+    content["categories"][0]["name"] = name
+    (files / "known.json").write_text(json.dumps(content))
+    code, out, err = run(capsys, "detect", "threshold", *inputs(files), *words)
+    assert (code, err) == (0, "")
+    assert f"\n{name} " in out
+
+
 def test_split_then_evaluate(files, capsys):
     """Hide class b: images that show no a would be wild; here every known image shows one, so add one that does not."""
     content = json.loads((files / "known.json").read_text())

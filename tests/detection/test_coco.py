@@ -213,6 +213,7 @@ def test_missing_fields_are_named():
         ("categories", {"id": 1, "name": None}, "'categories' entry 2: name must be text, got None"),
         ("categories", {"id": 1, "name": {"a": 1}}, "'categories' entry 2: name must be text, got {'a': 1}"),
         ("categories", {"id": 1, "name": "elk\udfff"}, "'categories' entry 2: name holds half a character"),
+        ("categories", {"id": 1, "name": "elk\x1b[31m"}, r"'categories' entry 2: name holds a control character: 'elk\\x1b"),
         ("categories", {"id": "\ud800", "name": "elk"}, "'categories' entry 2: id holds half a character"),
         ("images", {"id": True}, "one of the ids of 'images' is True; it must be a finite number or text"),
         ("images", {"id": float("nan")}, "one of the ids of 'images' is nan; it must be a finite number"),

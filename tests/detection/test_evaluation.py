@@ -123,6 +123,19 @@ def test_equal_notes_on_two_results_are_both_given():
     assert notes == (f"{said} known_dt", f"{said} wild_dt")
 
 
+def test_no_interval_is_nothing_with_a_note():
+    """The one object is on one of ten images, and the only draw misses it."""
+    known, found = make_truth([(0, "a", [0, 0, 9, 9])], n_images=10), make_found([(0, "a", [0, 0, 9, 9], 0.5)])
+    wild = make_truth([], n_images=10, classes=("elk",), source="wild")
+    for seed in range(20):
+        result = evaluate_open_set(known, found, wild, make_found([]), recalls=[0.5], bootstrap=1, seed=seed)
+        if result.wilderness[0].awi_low is None:
+            break
+    assert (result.wilderness[0].awi_low, result.wilderness[0].awi_high) == (None, None)
+    assert "there is no interval at recall 0.5, which no class reaches in any of the 1 draws of images" in result.notes
+    json.dumps(result.to_json(), allow_nan=False)
+
+
 def test_difficult_objects_and_crowds_do_not_count():
     known, known_found, wild, wild_found = pencil_case()
     plain = evaluate_open_set(known, known_found, wild, wild_found, recalls=[0.5], bootstrap=0)

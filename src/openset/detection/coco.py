@@ -8,7 +8,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from openset.detection.entries import boxes, check_unique, check_whole, column, flags, lengths, places, texts
+from openset.detection.entries import (
+    boxes,
+    check_unique,
+    check_visible,
+    check_whole,
+    column,
+    flags,
+    lengths,
+    places,
+    texts,
+)
 from openset.detection.json_stream import read_chunks
 from openset.errors import OpenSetError
 from openset.files import is_folder
@@ -173,6 +183,7 @@ def _assemble(table: dict[str, dict[str, list[Any]]], box: Floats, source: str) 
         check_whole(table[key]["id"], "id", f"{source}, '{key}'", 0)
     names = tuple(texts(classes["name"], "name", f"{source}, 'categories'", 0))
     check_unique(names, "names of 'categories'", source)
+    check_visible(names, "name", f"{source}, 'categories'")
     where = f"{source}, 'annotations'"
     crowd, ignore, difficult = (flags(objects[name], name, where, 0) for name in ("iscrowd", "ignore", "difficult"))
     sizes = [lengths(images[side], side, f"{source}, 'images'", 0) for side in ("width", "height")]

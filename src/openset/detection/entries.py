@@ -4,6 +4,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain, islice
 from typing import Any
+from unicodedata import category
 
 import numpy as np
 from numpy.typing import NDArray
@@ -121,6 +122,15 @@ def check_whole(values: Iterable[Any], name: str, where: str, first: int) -> Non
                 raise OpenSetError(
                     f"{where} entry {row}: {name} holds half a character: {value!r:.60}. Correct it in the file."
                 ) from None
+
+
+def check_visible(values: Iterable[str], name: str, where: str) -> None:
+    """Control characters in a name would steer the terminal that shows it, and no name needs one."""
+    for row, value in enumerate(values):
+        if any(category(letter) == "Cc" for letter in value):
+            raise OpenSetError(
+                f"{where} entry {row}: {name} holds a control character: {value!r:.60}. Correct it in the file."
+            )
 
 
 def places(values: list[Any], index: Mapping[Any, int], where: str, first: int) -> NDArray[np.int64]:
