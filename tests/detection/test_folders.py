@@ -1,5 +1,7 @@
 """VOC XML and YOLO text folders give the same columns as the COCO file of the same data."""
 
+import shutil
+
 import numpy as np
 import pytest
 
@@ -138,6 +140,32 @@ def test_yolo_folder(yolo):
     assert found.box == pytest.approx(np.array([[40, 15, 20, 20], [0, 0, 20, 10]]))
     assert found.score.tolist() == [0.75, 0.5]
     assert found.category.tolist() == [1, 0]
+
+
+def test_yolo_labels_without_an_image_are_not_dropped(yolo):
+    for name in ("y", "z"):
+        (yolo / "labels" / f"{name}.txt").write_text("1 0.5 0.5 0.2 0.4\n")
+    with pytest.raises(OpenSetError, match=r"2 label files in .*labels have no image in .*images, y\.txt for example"):
+        read_ground_truth(yolo)
+
+
+def test_other_texts_beside_yolo_labels_are_no_labels(yolo):
+    (yolo / "train.txt").write_text("images/a.png\n")
+    (yolo / "labels" / "README.txt").write_text("Drawn by hand.\n")
+    assert read_ground_truth(yolo).n_images == 2
+    for file in (yolo / "labels" / "a.txt", *(yolo / "images").iterdir()):
+        file.rename(yolo / file.name)
+    for folder in ("images", "labels"):
+        shutil.rmtree(yolo / folder)
+    assert len(read_ground_truth(yolo).image) == 1
+
+
+def test_only_the_last_folder_named_labels_has_images_beside_it(yolo):
+    place = yolo / "labels" / "mine"
+    shutil.copytree(yolo / "images", place / "images")
+    shutil.copytree(yolo / "labels", place / "labels", ignore=shutil.ignore_patterns("mine"))
+    (place / "classes.txt").write_text("cat\ndog\n")
+    assert len(read_ground_truth(place).image) == 1
 
 
 @pytest.mark.parametrize("place", [".", "labels"])

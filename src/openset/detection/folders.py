@@ -24,12 +24,17 @@ def read_folder(folder: Path) -> GroundTruth:
         files = sorted(place.glob("*.xml"))
         if files:
             return _as_truth(folder, *_read_voc(place, files))
-    for place in (folder, folder / "labels"):
-        if any(file.name not in _NAME_FILES for file in place.glob("*.txt")):
-            return _as_truth(folder, *_read_yolo(place))
+    place = _label_folder(folder)
+    if any(file.name not in _NAME_FILES for file in place.glob("*.txt")):
+        return _as_truth(folder, *_read_yolo(place))
     raise OpenSetError(
         f"{folder} holds neither VOC .xml files (also looked in Annotations/) nor YOLO .txt files (also in labels/)."
     )
+
+
+def _label_folder(folder: Path) -> Path:
+    """Where the text files are: in labels/ if there is one, for then those beside it are lists or notes."""
+    return folder / "labels" if (folder / "labels").is_dir() else folder
 
 
 Image = dict[str, Any]
@@ -149,6 +154,7 @@ def _read_yolo(labels: Path) -> Table:
         raise OpenSetError(f"{labels}: no class names; put them into classes.txt beside the labels, one per line.")
     names = _names_in(names_file)
     files = _image_files(labels)
+    _check_images(labels, files)
     images, objects = [], []
     for file in files:
         width, height = _image_size(file)
@@ -169,7 +175,7 @@ def read_yolo_results(
     folder: Path, truths: list[GroundTruth], classes: GroundTruth
 ) -> tuple[list[dict[str, Any]], tuple[str, ...]]:
     """Detections from a folder of `class x_centre y_centre width height score` files, one per image, and notes."""
-    place = folder / "labels" if (folder / "labels").is_dir() else folder
+    place = _label_folder(folder)
     sizes: dict[str, tuple[float, float]] = {}
     for truth in truths:
         for name, size in zip(truth.file_names, truth.sizes if truth.sizes is not None else (), strict=False):
@@ -244,12 +250,32 @@ def _from_centre(box: list[float], width: float, height: float) -> list[float]:
 
 def _image_files(labels: Path) -> list[Path]:
     """The images beside the labels: .../labels/val belongs to .../images/val."""
-    parts = ["images" if part == "labels" else part for part in labels.parts]
+    parts = list(labels.parts)
+    if "labels" in parts:
+        parts[len(parts) - 1 - parts[::-1].index("labels")] = "images"
     for place in (Path(*parts), labels):
         files = sorted(file for file in place.glob("*") if file.suffix.lower() in _IMAGE_ENDINGS)
         if files:
             return files
     raise OpenSetError(f"{labels}: YOLO boxes are shares of the image size, but there are no images in {Path(*parts)}.")
+
+
+def _check_images(labels: Path, images: Sequence[Path]) -> None:
+    """Objects must not vanish with a missing image; other texts, such as a list of files, may lie beside the labels."""
+    stems = {file.stem for file in images}
+    lost = [file for file in sorted(labels.glob("*.txt")) if file.stem not in stems and _holds_labels(file)]
+    if lost:
+        raise OpenSetError(
+            f"{len(lost)} label files in {labels} have no image in {images[0].parent}, {lost[0].name} for example: "
+            "add the images or remove the labels."
+        )
+
+
+def _holds_labels(file: Path) -> bool:
+    try:
+        return any(True for _ in _rows(file, columns=5))
+    except OpenSetError:
+        return False
 
 
 def _image_size(file: Path) -> tuple[int, int]:
