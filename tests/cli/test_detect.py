@@ -290,7 +290,9 @@ def test_compare(files, capsys):
     assert "difference = first minus second" in (files / "c.md").read_text()
     assert r"\bottomrule" in (files / "c.tex").read_text()
     lines = list(csv.DictReader((files / "c.csv").read_text().splitlines()))
-    assert [(line["name"], float(line["first"])) for line in lines] == [("awi", 0.5), ("fp_per_1000", 750)]
+    found = {line["name"]: float(line["first"]) for line in lines}
+    # nine levels, .2 to 1: 1 1 2 2 2 3 3 4 4 of the wild images, on which 1 1 2 2 2 3 3 3 3 are accepted beside 4
+    assert found == {"awi": pytest.approx(20 / 4 / 9), "fp_per_1000": 750}
     rows = json.loads((files / "c.json").read_text())["differences"]
     assert [row["difference"] for row in rows] == [0, 0]
     code, _, err = run(capsys, "detect", "compare", *inputs(files))

@@ -213,7 +213,11 @@ def test_missing_fields_are_named():
         ("categories", {"id": 1, "name": None}, "'categories' entry 2: name must be text, got None"),
         ("categories", {"id": 1, "name": {"a": 1}}, "'categories' entry 2: name must be text, got {'a': 1}"),
         ("categories", {"id": 1, "name": "elk\udfff"}, "'categories' entry 2: name holds half a character"),
-        ("categories", {"id": 1, "name": "elk\x1b[31m"}, r"'categories' entry 2: name holds a control character: 'elk\\x1b"),
+        (
+            "categories",
+            {"id": 1, "name": "elk\x1b[31m"},
+            r"'categories' entry 2: name holds a control character: 'elk\\x1b",
+        ),
         ("categories", {"id": "\ud800", "name": "elk"}, "'categories' entry 2: id holds half a character"),
         ("images", {"id": True}, "one of the ids of 'images' is True; it must be a finite number or text"),
         ("images", {"id": float("nan")}, "one of the ids of 'images' is nan; it must be a finite number"),
@@ -259,7 +263,10 @@ def test_the_two_kinds_of_file_are_told_apart(tmp_path):
         read_ground_truth(write(tmp_path / "a.json", [ROW]))
     with pytest.raises(OpenSetError, match="is an object with 'images'"):
         read_detections(write(tmp_path / "b.json", {"images": []}), read_ground_truth(TRUTH))
-    for content, words in (({"error": "out of memory"}, "an object with 'error'"), ({}, "an object with nothing in it")):
+    for content, words in (
+        ({"error": "out of memory"}, "an object with 'error'"),
+        ({}, "an object with nothing in it"),
+    ):
         with pytest.raises(OpenSetError, match=f"{words}; detections are a list"):
             read_detections(write(tmp_path / "b.json", content), read_ground_truth(TRUTH))
     with pytest.raises(OpenSetError, match="has no 'categories'"):

@@ -114,7 +114,9 @@ def test_confusions_are_with_objects_not_with_crowds():
 
 
 def test_equal_notes_on_two_results_are_both_given():
-    known, wild = ({"images": [{"id": i}], "categories": [{"id": 1, "name": name}]} for i, name in ((1, "cat"), (2, "elk")))
+    known, wild = (
+        {"images": [{"id": i}], "categories": [{"id": 1, "name": name}]} for i, name in ((1, "cat"), (2, "elk"))
+    )
     box = {"category_id": 1, "bbox": [0, 0, 9, 9], "score": 0.5}
     known["annotations"] = [{"image_id": 1, **box}]
     results = [[{"image_id": i, **box}, {"image_id": i, **box, "category_id": 9}] for i in (1, 2)]
@@ -134,6 +136,14 @@ def test_no_interval_is_nothing_with_a_note():
     assert (result.wilderness[0].awi_low, result.wilderness[0].awi_high) == (None, None)
     assert "there is no interval at recall 0.5, which no class reaches in any of the 1 draws of images" in result.notes
     json.dumps(result.to_json(), allow_nan=False)
+
+
+def test_every_level_has_a_wild_image():
+    """Of 4 known images a tenth is none, which is no level; two tenths are one."""
+    assert wilderness_levels(4, 2).ratios == (0.2, 0.3, 0.4, 0.5)
+    assert wilderness_levels(4, 2).n_wild.tolist() == [1, 1, 2, 2]
+    with pytest.raises(OpenSetError, match=r"ratio 0\.1 comes to no wild image with 4 known images: give a larger one"):
+        wilderness_levels(4, 2, [0.1, 0.5])
 
 
 def test_difficult_objects_and_crowds_do_not_count():

@@ -53,7 +53,9 @@ def test_class_numbers_are_not_made_up_for_voc_files(voc, lenient):
 
 
 def test_voc_class_numbers_come_from_a_list_of_categories(voc):
-    (voc / "categories.json").write_text('[{"id": 2, "name": "dog"}, {"id": 1, "name": "cat"}, {"id": 3, "name": "elk"}]')
+    (voc / "categories.json").write_text(
+        '[{"id": 2, "name": "dog"}, {"id": 1, "name": "cat"}, {"id": 3, "name": "elk"}]'
+    )
     for folder in (voc, voc / "Annotations"):
         truth = read_ground_truth(folder)
         assert dict(zip(truth.class_ids, truth.class_names, strict=True)) == {1: "cat", 2: "dog", 3: "elk"}

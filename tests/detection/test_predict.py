@@ -330,7 +330,9 @@ def test_transformers_pictures_have_the_size_that_the_model_wants(pictures, prep
 def test_other_ways_to_say_the_size_are_refused(size):
     from openset.detection.predict_transformers import Preparation
 
-    with pytest.raises(OpenSetError, match=r"preprocessor_config\.json of the model has the size .*: give it as height"):
+    with pytest.raises(
+        OpenSetError, match=r"preprocessor_config\.json of the model has the size .*: give it as height"
+    ):
         Preparation({"size": size})
 
 

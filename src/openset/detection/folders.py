@@ -214,7 +214,9 @@ def _ids_by_number(place: Path, folder: Path, classes: GroundTruth) -> tuple[Seq
                 f"class names into {folder / 'classes.txt'}, one per line."
             )
         said = counted_from_zero(classes.class_names)
-        return classes.class_ids, (f"{folder} has no classes.txt, so its classes are those of {classes.source}: {said}",)
+        return classes.class_ids, (
+            f"{folder} has no classes.txt, so its classes are those of {classes.source}: {said}",
+        )
     known = Names(classes.class_names, classes.source)
     found = [(name, known.find(name)) for name in _names_in(file)]
     return [name if at is None else classes.class_ids[at] for name, at in found], ()

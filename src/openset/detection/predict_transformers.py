@@ -87,14 +87,10 @@ def _target(size: Any, longest: float) -> Callable[[int, int], tuple[int, int]]:
     if keys == {"height", "width"}:
         return lambda width, height: (size["width"], size["height"])
     if keys == {"max_height", "max_width"}:
-        return lambda width, height: scaled(
-            width, height, min(size["max_width"] / width, size["max_height"] / height)
-        )
+        return lambda width, height: scaled(width, height, min(size["max_width"] / width, size["max_height"] / height))
     if keys in ({"shortest_edge"}, {"shortest_edge", "longest_edge"}):
         short, long = size["shortest_edge"], size.get("longest_edge", longest)
-        return lambda width, height: scaled(
-            width, height, min(short / min(width, height), long / max(width, height))
-        )
+        return lambda width, height: scaled(width, height, min(short / min(width, height), long / max(width, height)))
     raise OpenSetError(
         f"preprocessor_config.json of the model has the size {size!r:.80}: give it as height and width, as "
         "shortest_edge and longest_edge, or as max_height and max_width."

@@ -155,14 +155,15 @@ class Levels:
 
 
 def wilderness_levels(n_known: int, n_wild: int, ratios: Sequence[float] | None = None) -> Levels:
-    """Steps of 0.1 up to n_wild / n_known, or the ratios a user names; n = round(ratio x known images).
+    """Steps of 0.1 up to n_wild / n_known, or the ratios a user names; n = round(ratio x known images), at least 1.
 
     >>> wilderness_levels(4952, 23008).ratios[-1]
     4.6
     """
     if ratios is None:
         steps = 10 * n_wild // n_known
-        chosen = [step / 10 for step in range(1, steps + 1)] or [n_wild / n_known]
+        tenths = [step / 10 for step in range(1, steps + 1)]
+        chosen = [ratio for ratio in tenths if round(ratio * n_known)] or [n_wild / n_known]
     else:
         chosen = sorted({float(ratio) for ratio in ratios})
         for ratio in chosen:
@@ -170,6 +171,10 @@ def wilderness_levels(n_known: int, n_wild: int, ratios: Sequence[float] | None 
                 raise OpenSetError(
                     f"Wilderness ratio {ratio:g} is not possible with {n_known} known and {n_wild} wild images: "
                     f"the largest is {n_wild / n_known:.4g}."
+                )
+            if not round(ratio * n_known):
+                raise OpenSetError(
+                    f"Wilderness ratio {ratio:g} comes to no wild image with {n_known} known images: give a larger one."
                 )
         if not chosen:
             raise OpenSetError("Give at least one wilderness ratio.")

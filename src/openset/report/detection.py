@@ -107,8 +107,9 @@ def _verdict(result: DetectionResult, notes: Sequence[str]) -> str:
     added = 100 * sum(row.n_open) / len(row.n_open) / (row.n_true + row.n_false)
     words = (
         f'<p class="lead">{text(said[0].upper() + said[1:])}</p><p>{text(TRAINING_RULE)}</p>'
-        f"<p>The mean Wilderness Impact is {number(row.awi)}{_reach(row)} ({text(row.variant)} variant). Over the ratios "
-        f"tested, wild images add {_few(added)} wrong detections on average to every 100 accepted on known images. "
+        f"<p>The mean Wilderness Impact is {number(row.awi)}{_reach(row)} ({text(row.variant)} variant). "
+        f"Over the ratios tested, wild images add {_few(added)} wrong detections on average to every 100 accepted on "
+        "known images. "
         f"Mean average precision: {text(scores)}.</p>"
     )
     if notes:
