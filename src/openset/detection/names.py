@@ -4,8 +4,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
-from openset.detection.coco import Bools
 from openset.errors import OpenSetError, did_you_mean
 from openset.files import read_json
 
@@ -90,7 +90,7 @@ def is_unknown(name: str) -> bool:
     return letters in {"unknown", "unknowns", "unknownobject"}
 
 
-def similar_classes(names: Sequence[str], groups: Iterable[Iterable[str]] | None = None) -> Bools:
+def similar_classes(names: Sequence[str], groups: Iterable[Iterable[str]] | None = None) -> NDArray[np.bool_]:
     """A table that says which classes look alike; `groups` of names, or the ones for VOC and COCO."""
     chosen = [group.split() for group in _SIMILAR] if groups is None else [list(group) for group in groups]
     words = [plain(name) for name in names]
