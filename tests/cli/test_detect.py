@@ -242,19 +242,40 @@ def test_missing_and_broken_files_are_named(files, capsys):
     assert (code, "Give --known-dt and --wild-dt" in err) == (2, True)
 
 
-def test_extra_images_and_other_classes_stop_unless_allowed(files, capsys):
+@pytest.fixture
+def strangers(files):
+    """Results with one detection on another image and one of another class; the words that name them."""
     rows = json.loads((files / "dt.json").read_text())
     rows += [{**rows[0], "image_id": 999}, {**rows[0], "category_id": 77}]
     (files / "dt.json").write_text(json.dumps(rows))
-    words = ["detect", "evaluate", *inputs(files), "--recall", 0.5, "--bootstrap", 0]
+    return inputs(files)
+
+
+def test_extra_images_and_other_classes_stop_unless_allowed(strangers, capsys):
+    words = ["detect", "evaluate", *strangers, "--recall", 0.5, "--bootstrap", 0]
     code, _, err = run(capsys, *words)
     assert (code, "for example 999" in err, "--allow-extra-images" in err) == (2, True, True)
     code, _, err = run(capsys, *words, "--allow-extra-images")
     assert (code, "unknown category ids" in err) == (2, True)
-    code, out, _ = run(capsys, *words, "--allow-extra-images", "--drop-other-classes")
+
+
+@pytest.mark.parametrize(
+    ("command", "words"),
+    [
+        ("evaluate", ["--recall", 0.5, "--bootstrap", 0]),
+        ("compare", ["--dt", "dt.json", "--recall", 0.5, "--bootstrap", 2]),
+        ("threshold", ["--rule", "recall=0.5"]),
+        ("threshold", ["--rule", "f_beta=1", "--by-ratio"]),
+    ],
+)
+def test_what_is_left_out_is_told(files, strangers, capsys, monkeypatch, command, words):
+    monkeypatch.chdir(files)
+    lenient = ["--allow-extra-images", "--drop-other-classes"]
+    code, out, _ = run(capsys, "detect", command, *strangers, *words, *lenient)
     assert code == 0
-    assert "Note: 1 detections on 1 images outside the ground truth were left out." in out
-    assert "Note: 1 detections of 1 other classes were left out." in out
+    file = files / "dt.json"
+    assert out.count(f"Note: 1 detections on 1 images outside the ground truth were left out of {file}.\n") == 1
+    assert out.count(f"Note: 1 detections of 1 other classes were left out of {file}.\n") == 1
 
 
 def test_compare(files, capsys):
@@ -269,7 +290,9 @@ def test_compare(files, capsys):
     assert "difference = first minus second" in (files / "c.md").read_text()
     assert r"\bottomrule" in (files / "c.tex").read_text()
     lines = list(csv.DictReader((files / "c.csv").read_text().splitlines()))
-    assert [(line["name"], float(line["first"])) for line in lines] == [("awi", 0.5), ("fp_per_1000", 750)]
+    found = {line["name"]: float(line["first"]) for line in lines}
+    # nine levels, .2 to 1: 1 1 2 2 2 3 3 4 4 of the wild images, on which 1 1 2 2 2 3 3 3 3 are accepted beside 4
+    assert found == {"awi": pytest.approx(20 / 4 / 9), "fp_per_1000": 750}
     rows = json.loads((files / "c.json").read_text())["differences"]
     assert [row["difference"] for row in rows] == [0, 0]
     code, _, err = run(capsys, "detect", "compare", *inputs(files))
@@ -301,6 +324,36 @@ def test_threshold_by_ratio(files, capsys):
     assert [row["ratio"] for row in json.loads((files / "f.json").read_text())["f_beta"]] == [0, 0.25, 0.5, 0.75, 1]
     code, _, err = run(capsys, *words, "--rule", "recall=0.5")
     assert (code, "--by-ratio needs" in err) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["--rule", "f_beta=1", "--by-ratio", "--out", "t.json"], "leave out --out and --ratio, or --by-ratio"),
+        (["--rule", "f_beta=1", "--by-ratio", "--ratio", 1], "leave out --out and --ratio, or --by-ratio"),
+        (["--rule", "f_beta=1", "--class", "a"], "--class is for the table of --by-ratio"),
+        (["--rule", "recall=0.5", "--ratio", 1], "The rule 'recall' does not depend on a wilderness ratio"),
+        (["--rule", "wild_fp=10", "--ratio", 1], "The rule 'wild_fp' does not depend on a wilderness ratio"),
+        (["--apply", "t.json", "--ratio", 1], "frozen ones do not depend on it"),
+    ],
+)
+def test_threshold_refuses_options_that_would_do_nothing(files, capsys, monkeypatch, words, sentence):
+    monkeypatch.chdir(files)
+    code, out, err = run(capsys, "detect", "threshold", *inputs(files), *words)
+    assert (code, out) == (2, "")
+    assert sentence in err
+    assert not Path("t.json").exists()
+
+
+@pytest.mark.parametrize("words", [["--rule", "recall=0.5"], ["--rule", "f_beta=1", "--by-ratio"]])
+@pytest.mark.parametrize("name", ["[/x]", "[bold]", "dog"])
+def test_threshold_shows_class_names_as_they_are(files, capsys, words, name):
+    content = json.loads((files / "known.json").read_text())
+    content["categories"][0]["name"] = name
+    (files / "known.json").write_text(json.dumps(content))
+    code, out, err = run(capsys, "detect", "threshold", *inputs(files), *words)
+    assert (code, err) == (0, "")
+    assert f"\n{name} " in out
 
 
 def test_split_then_evaluate(files, capsys):

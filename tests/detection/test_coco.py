@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -80,7 +81,7 @@ def test_any_block_size_reads_the_same(tmp_path, monkeypatch, block):
     seen = {}
     for key, entries in json_stream.read_chunks(path):
         seen.setdefault(key, []).extend(entries)
-    assert seen == {"images": content["images"], "empty": [], "numbers": [1, 22, 3.5]}
+    assert seen == {**content, "info": list(content["info"])}
 
 
 def test_images_may_be_named_by_their_files():
@@ -107,7 +108,7 @@ def test_empty_results_are_fine(tmp_path):
 def test_scores_above_one_are_noted():
     found = read_detections(rows(score=7.5), read_ground_truth(TRUTH))
     assert found.score.tolist() == [0.5, 7.5]
-    assert "1 scores are above 1" in found.notes[0]
+    assert "1 scores of results are above 1" in found.notes[0]
 
 
 def test_strange_images_are_counted_named_and_refused_unless_allowed():
@@ -119,7 +120,7 @@ def test_strange_images_are_counted_named_and_refused_unless_allowed():
         read_detections(results, truth)
     found = read_detections(results, truth, lenient=Leniency(extra_images=True))
     assert len(found) == 1
-    assert found.notes == ("5 detections on 4 images outside the ground truth were left out",)
+    assert found.notes == ("5 detections on 4 images outside the ground truth were left out of results",)
 
 
 def test_strange_classes_are_reported_not_dropped():
@@ -212,8 +213,15 @@ def test_missing_fields_are_named():
         ("categories", {"id": 1, "name": None}, "'categories' entry 2: name must be text, got None"),
         ("categories", {"id": 1, "name": {"a": 1}}, "'categories' entry 2: name must be text, got {'a': 1}"),
         ("categories", {"id": 1, "name": "elk\udfff"}, "'categories' entry 2: name holds half a character"),
+        (
+            "categories",
+            {"id": 1, "name": "elk\x1b[31m"},
+            r"'categories' entry 2: name holds a control character: 'elk\\x1b",
+        ),
         ("categories", {"id": "\ud800", "name": "elk"}, "'categories' entry 2: id holds half a character"),
-        ("images", {"id": True}, "one of the ids of 'images' is True; it must be a number or text"),
+        ("images", {"id": True}, "one of the ids of 'images' is True; it must be a finite number or text"),
+        ("images", {"id": float("nan")}, "one of the ids of 'images' is nan; it must be a finite number"),
+        ("categories", {"id": math.inf, "name": "elk"}, "one of the ids of 'categories' is inf; it must be a finite"),
         ("images", {"id": 5}, "5 stands twice among the ids of 'images'"),
         ("categories", {"id": 1, "name": "cat"}, "'cat' stands twice"),
     ],
@@ -221,6 +229,22 @@ def test_missing_fields_are_named():
 def test_bad_ground_truth_is_named(part, entry, words):
     with pytest.raises(OpenSetError, match=words):
         read_ground_truth({**TRUTH, part: [*TRUTH[part], entry]})
+
+
+@pytest.mark.parametrize("part", ["images", "annotations", "categories"])
+@pytest.mark.parametrize(
+    ("value", "words"), [(None, "null"), ({"0": {"id": 1}}, "an object"), ("none", "'none'"), (7, "7")]
+)
+def test_what_must_be_a_list_is_one(tmp_path, part, value, words):
+    for source in ({**TRUTH, part: value}, write(tmp_path / "t.json", {**TRUTH, part: value})):
+        with pytest.raises(OpenSetError, match=f"'{part}' must be a list of objects, not {words}\\."):
+            read_ground_truth(source)
+
+
+def test_names_too_long_for_a_file_are_not_there():
+    for read in (read_ground_truth, lambda name: read_detections(name, read_ground_truth(TRUTH))):
+        with pytest.raises(OpenSetError, match="Cannot read xxx.*: file name too long"):
+            read("x" * 300)
 
 
 def test_flags_may_be_truth_values_and_what_is_not_known_null():
@@ -239,6 +263,12 @@ def test_the_two_kinds_of_file_are_told_apart(tmp_path):
         read_ground_truth(write(tmp_path / "a.json", [ROW]))
     with pytest.raises(OpenSetError, match="is an object with 'images'"):
         read_detections(write(tmp_path / "b.json", {"images": []}), read_ground_truth(TRUTH))
+    for content, words in (
+        ({"error": "out of memory"}, "an object with 'error'"),
+        ({}, "an object with nothing in it"),
+    ):
+        with pytest.raises(OpenSetError, match=f"{words}; detections are a list"):
+            read_detections(write(tmp_path / "b.json", content), read_ground_truth(TRUTH))
     with pytest.raises(OpenSetError, match="has no 'categories'"):
         read_ground_truth({"images": [{"id": 1}]})
 

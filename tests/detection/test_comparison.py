@@ -5,7 +5,7 @@ from io import StringIO
 
 import numpy as np
 import pytest
-from detection_sets import pencil_case, random_set, random_wild
+from detection_sets import make_found, make_truth, pencil_case, random_set, random_wild
 from rich.console import Console
 
 from openset.detection.comparison import compare
@@ -48,6 +48,16 @@ def test_the_table_says_which_minus_which_whatever_the_names_are(sets):
     text = console.file.getvalue()
     assert "difference = a[1] minus b[/b]" in text
     assert text.count("a[1]") == text.count("b[/b]") == 2  # the columns too
+
+
+def test_without_a_defined_draw_there_is_no_interval():
+    """The one object is on one of ten images, and with this seed both draws miss it."""
+    known, found = make_truth([(0, "a", [0, 0, 9, 9])], n_images=10), make_found([(0, "a", [0, 0, 9, 9], 0.5)])
+    data = arrange(known, found, make_truth([], n_images=10, classes=("elk",)), make_found([]))
+    tried = (compare(data, data, recalls=[0.5], bootstrap=2, seed=seed) for seed in range(40))
+    rows = next(rows for rows in tried if rows[0].low is None)
+    assert (rows[0].high, rows[0].clear) == (None, False)
+    assert difference_table(rows, ["a", "b"]).rows[0][-2:] == ["-", "no"]
 
 
 def test_other_images_cannot_be_compared():

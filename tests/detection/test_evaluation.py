@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from test_matching import coco_objects, iou_by_hand, match_slowly
 
 from openset.detection import Detections, evaluate_open_set
+from openset.detection.gallery import truths_of
 from openset.detection.matching import match
 from openset.detection.names import similar_classes
 from openset.detection.ranking import at_recall, average_precision, needed, precision_table, rank
@@ -96,6 +97,53 @@ def test_every_kind_of_error_by_hand():
     assert result.errors[0].closed_set == (1, 2, 1, 1, 0, 2)
     assert result.errors[0].open_set == (1, 2, 1, 1, 1, 3)
     assert result.confusion.counts[0] == (3, 1, 1, 1)
+
+
+def test_confusions_are_with_objects_not_with_crowds():
+    """All but the first lie wholly in a crowd; they are about an object if they have an IoU of .9 with one as well."""
+    crowd, classes = [0, 0, 100, 100], ("a", "b", "c")
+    known = make_truth(
+        [(0, "b", [150, 0, 10, 10]), (0, "a", [0, 0, 10, 10]), (0, "c", crowd, "crowd")], classes=classes
+    )
+    known_found = make_found([(0, "b", [150, 0, 10, 10], 0.5), (0, "b", [0, 0, 9, 10], 0.9)], classes=classes)
+    wild = make_truth([(0, "elk", [0, 0, 10, 10]), (0, "hay", crowd, "crowd")], classes=("elk", "hay"))
+    wild_found = make_found([(0, "b", [0, 0, 9, 10], 0.9), (0, "b", [70, 70, 9, 10], 0.9)], classes=classes)
+    result = evaluate_open_set(known, known_found, wild, wild_found, recalls=[1], bootstrap=0)
+    assert result.confusion.counts[1] == (1, 1, 0, 1, 0)
+    assert truths_of(wild, wild_found) == ["elk", ""]
+
+
+def test_equal_notes_on_two_results_are_both_given():
+    known, wild = (
+        {"images": [{"id": i}], "categories": [{"id": 1, "name": name}]} for i, name in ((1, "cat"), (2, "elk"))
+    )
+    box = {"category_id": 1, "bbox": [0, 0, 9, 9], "score": 0.5}
+    known["annotations"] = [{"image_id": 1, **box}]
+    results = [[{"image_id": i, **box}, {"image_id": i, **box, "category_id": 9}] for i in (1, 2)]
+    notes = evaluate_open_set(known, results[0], wild, results[1], bootstrap=0, drop_other_classes=True).notes
+    said = "1 detections of 1 other classes were left out of"
+    assert notes == (f"{said} known_dt", f"{said} wild_dt")
+
+
+def test_no_interval_is_nothing_with_a_note():
+    """The one object is on one of ten images, and the only draw misses it."""
+    known, found = make_truth([(0, "a", [0, 0, 9, 9])], n_images=10), make_found([(0, "a", [0, 0, 9, 9], 0.5)])
+    wild = make_truth([], n_images=10, classes=("elk",), source="wild")
+    for seed in range(20):
+        result = evaluate_open_set(known, found, wild, make_found([]), recalls=[0.5], bootstrap=1, seed=seed)
+        if result.wilderness[0].awi_low is None:
+            break
+    assert (result.wilderness[0].awi_low, result.wilderness[0].awi_high) == (None, None)
+    assert "there is no interval at recall 0.5, which no class reaches in any of the 1 draws of images" in result.notes
+    json.dumps(result.to_json(), allow_nan=False)
+
+
+def test_every_level_has_a_wild_image():
+    """Of 4 known images a tenth is none, which is no level; two tenths are one."""
+    assert wilderness_levels(4, 2).ratios == (0.2, 0.3, 0.4, 0.5)
+    assert wilderness_levels(4, 2).n_wild.tolist() == [1, 1, 2, 2]
+    with pytest.raises(OpenSetError, match=r"ratio 0\.1 comes to no wild image with 4 known images: give a larger one"):
+        wilderness_levels(4, 2, [0.1, 0.5])
 
 
 def test_difficult_objects_and_crowds_do_not_count():
@@ -249,6 +297,7 @@ def errors_slowly(known, found, wild, wild_found, thresholds, similar, n_wild):
         else:
             kind = 3 if near else 5
         counts[kind] += 1
+        near = [g for g in near if not known.crowd[g]]
         if near:
             table[c, c if kind == 0 else known.category[max(near, key=lambda g: (iou[g], -g))]] += 1
     for d in range(len(wild_found)):
@@ -262,6 +311,7 @@ def errors_slowly(known, found, wild, wild_found, thresholds, similar, n_wild):
         }
         near = [g for g in iou if iou[g] >= 0.1]
         counts[4 if near else 5] += 1
+        near = [g for g in near if not wild.crowd[g]]
         if near:
             table[c, known.n_classes + wild.category[max(near, key=lambda g: (iou[g], -g))]] += 1
     return tuple(counts), table
@@ -387,7 +437,7 @@ def test_wild_test_with_six_animals_hidden(voc):
     result = evaluate_open_set(split.known, file, split.wild, drop_other_classes=True, bootstrap=0)
     assert result.wilderness[1].ratios == (0.1, 0.2)
     assert result.owod.n_unknown == 1454
-    assert "13428 detections of 6 other classes were left out" in result.notes
+    assert f"13428 detections of 6 other classes were left out of {file}" in result.notes
 
 
 # ---- properties ----------------------------------------------------------------------------------------------------

@@ -306,6 +306,36 @@ def test_transformers_detectors(make, has_background, pictures, tmp_path):
         assert (one.scores + one.background <= 1 + 1e-6).all()
 
 
+@pytest.mark.parametrize(
+    ("preparation", "width", "height"),
+    [
+        ({"size": {"height": 32, "width": 48}}, 48, 32),
+        ({"size": {"shortest_edge": 40, "longest_edge": 90}}, 60, 40),
+        ({"size": {"shortest_edge": 40, "longest_edge": 30}}, 30, 20),
+        ({"size": 40, "max_size": 30}, 30, 20),
+        ({"size": 40}, 60, 40),
+        ({"size": {"max_height": 40, "max_width": 90}}, 60, 40),
+        ({"size": {"max_height": 80, "max_width": 30}}, 30, 20),
+        ({}, 1200, 800),
+    ],
+)
+def test_transformers_pictures_have_the_size_that_the_model_wants(pictures, preparation, width, height):
+    from openset.detection.predict_transformers import Preparation
+
+    assert pictures[0].size == (120, 80)
+    assert Preparation(preparation)(pictures[0]).shape == (3, height, width)
+
+
+@pytest.mark.parametrize("size", [{"longest_edge": 90}, {"height": 32}, [32, 48], "large"])
+def test_other_ways_to_say_the_size_are_refused(size):
+    from openset.detection.predict_transformers import Preparation
+
+    with pytest.raises(
+        OpenSetError, match=r"preprocessor_config\.json of the model has the size .*: give it as height"
+    ):
+        Preparation({"size": size})
+
+
 @pytest.mark.usefixtures("working_torchvision")  # transformers imports it if it is there
 def test_transformers_boxes_are_in_pixels_of_the_picture(pictures, tmp_path):
     from transformers import AutoModelForObjectDetection

@@ -81,6 +81,8 @@ def test_names_from_a_file_or_a_list(tmp_path):
     with pytest.raises(OpenSetError, match=r"names\.txt is not a text file in UTF-8"):
         read_names(str(tmp_path / "names.txt"))
     assert read_names("x" * 300) == ["x" * 300]
+    (tmp_path / "names.txt").write_text("bed, double\ncat\n")
+    assert read_names(str(tmp_path / "names.txt")) == ["bed, double", "cat"]
 
 
 def test_impossible_splits_are_refused(truth):

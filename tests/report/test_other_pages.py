@@ -96,11 +96,10 @@ def test_a_detector_has_a_page(picture):
 
 
 def test_a_little_impact_is_not_called_none():
-    row = replace(Wilderness(0.3), awi=0.001)
-    assert "add 0.1 wrong detections to every 100" in detection_page("yolo", replace(Detection(), wilderness=(row,)))
-    assert "add 20 wrong detections to every 100" in detection_page(
-        "yolo", replace(Detection(), wilderness=(replace(row, awi=0.2),))
-    )
+    for accepted, added in ((2000, "0.1"), (10, "20")):
+        row = replace(Wilderness(0.3), n_true=accepted, n_false=0)
+        page = detection_page("yolo", replace(Detection(), wilderness=(row,)))
+        assert f"add {added} wrong detections on average to every 100" in page
 
 
 def test_what_a_detector_lacks_is_left_out():

@@ -75,8 +75,10 @@ def check_draws(n: int, seed: int) -> None:
             raise OpenSetError(f"bootstrap over images: '{name}' must be 0 or more, got {value}.")
 
 
-def interval(values: Floats, level: float = 0.95) -> tuple[float, float]:
-    """Percentile interval of the replicates that are defined."""
+def interval(values: Floats, level: float = 0.95) -> tuple[float, float] | tuple[None, None]:
+    """Percentile interval of the replicates that are defined; nothing if none is."""
+    if np.isnan(values).all():
+        return None, None
     low, high = np.nanquantile(values, [(1 - level) / 2, (1 + level) / 2])
     return float(low), float(high)
 

@@ -8,9 +8,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from openset.detection.entries import boxes, check_unique, check_whole, column, flags, lengths, places, texts
+from openset.detection.entries import (
+    boxes,
+    check_unique,
+    check_visible,
+    check_whole,
+    column,
+    flags,
+    lengths,
+    places,
+    texts,
+)
 from openset.detection.json_stream import read_chunks
 from openset.errors import OpenSetError
+from openset.files import is_folder
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -37,6 +48,8 @@ class GroundTruth:
     """Regions of many objects: ignored, and any number of detections may fall on one."""
     sizes: Floats | None = None
     """Width and height of each image, where the file has them."""
+    numbered_by: str = ""
+    """The list of names whose order gave the classes their numbers, from 0; empty if they came with their ids."""
 
     @property
     def n_images(self) -> int:
@@ -47,6 +60,11 @@ class GroundTruth:
     def n_classes(self) -> int:
         """Classes in the file, in its order."""
         return len(self.class_names)
+
+    @property
+    def has_numbers(self) -> bool:
+        """Whether some class has a number; in a folder of VOC files classes have only names."""
+        return not all(isinstance(one, str) for one in self.class_ids)
 
     @property
     def counted(self) -> Bools:
@@ -114,7 +132,7 @@ def read_ground_truth(source: Any) -> GroundTruth:
     if isinstance(source, Mapping):
         return from_chunks(source.items(), "ground truth")
     if isinstance(source, str | Path):
-        if Path(source).is_dir():
+        if is_folder(source):
             from openset.detection.folders import read_folder
 
             return read_folder(Path(source))
@@ -141,12 +159,19 @@ def from_chunks(chunks: Iterable[tuple[str | None, Any]], source: str) -> Ground
             )
         if key not in table:
             continue
+        if not isinstance(entries, list | tuple):
+            raise OpenSetError(f"{source}: '{key}' must be a list of objects, not {_kind(entries)}.")
         where, first = f"{source}, '{key}'", len(next(iter(table[key].values())))
         if key == "annotations":
             box_parts.append(boxes(column(entries, "bbox", where, first), where, first))
         for name, absent in _ABSENT[key].items():
             table[key][name] += column(entries, name, where, first, absent)
     return _assemble(table, np.concatenate(box_parts), source)
+
+
+def _kind(value: Any) -> str:
+    """What JSON calls a value that is not a list."""
+    return "null" if value is None else "an object" if isinstance(value, Mapping) else f"{value!r:.40}"
 
 
 def _assemble(table: dict[str, dict[str, list[Any]]], box: Floats, source: str) -> GroundTruth:
@@ -158,6 +183,7 @@ def _assemble(table: dict[str, dict[str, list[Any]]], box: Floats, source: str) 
         check_whole(table[key]["id"], "id", f"{source}, '{key}'", 0)
     names = tuple(texts(classes["name"], "name", f"{source}, 'categories'", 0))
     check_unique(names, "names of 'categories'", source)
+    check_visible(names, "name", f"{source}, 'categories'")
     where = f"{source}, 'annotations'"
     crowd, ignore, difficult = (flags(objects[name], name, where, 0) for name in ("iscrowd", "ignore", "difficult"))
     sizes = [lengths(images[side], side, f"{source}, 'images'", 0) for side in ("width", "height")]

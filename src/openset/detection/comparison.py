@@ -3,8 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from openset.detection.bootstrap import interval, replicates
 from openset.detection.evaluation import evaluate_data, matched
 from openset.detection.sets import OpenSetData, wilderness_levels
@@ -21,13 +19,14 @@ class Difference:
     first: float
     second: float
     difference: float
-    low: float
-    high: float
+    low: float | None
+    """None, as `high` is, if in no draw of images both detectors reach the recall."""
+    high: float | None
 
     @property
     def clear(self) -> bool:
         """Whether the 95 % interval leaves out 0."""
-        return self.low > 0 or self.high < 0
+        return self.low is not None and self.high is not None and (self.low > 0 or self.high < 0)
 
 
 def compare(
@@ -61,6 +60,5 @@ def compare(
         change = getattr(draws[0], name) - getattr(draws[1], name)
         for j, recall in enumerate(recalls):
             one, two = (float(getattr(result.wilderness[j], name)) for result in results)
-            low, high = interval(change[:, j]) if np.isfinite(change[:, j]).any() else (np.nan, np.nan)
-            rows.append(Difference(name, recall, variant, one, two, one - two, low, high))
+            rows.append(Difference(name, recall, variant, one, two, one - two, *interval(change[:, j])))
     return tuple(rows)

@@ -1,8 +1,10 @@
 """Fields of JSON entries as columns, with a sentence that names the entry when one is missing or wrong."""
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain, islice
 from typing import Any
+from unicodedata import category
 
 import numpy as np
 from numpy.typing import NDArray
@@ -122,6 +124,15 @@ def check_whole(values: Iterable[Any], name: str, where: str, first: int) -> Non
                 ) from None
 
 
+def check_visible(values: Iterable[str], name: str, where: str) -> None:
+    """Control characters in a name would steer the terminal that shows it, and no name needs one."""
+    for row, value in enumerate(values):
+        if any(category(letter) == "Cc" for letter in value):
+            raise OpenSetError(
+                f"{where} entry {row}: {name} holds a control character: {value!r:.60}. Correct it in the file."
+            )
+
+
 def places(values: list[Any], index: Mapping[Any, int], where: str, first: int) -> NDArray[np.int64]:
     """Position of each id in a table, -1 where it is not there."""
     try:
@@ -135,7 +146,9 @@ def places(values: list[Any], index: Mapping[Any, int], where: str, first: int) 
 
 def is_id(value: Any) -> bool:
     """Whether a value can name an image or a class."""
-    return isinstance(value, int | str | float) and not isinstance(value, bool)
+    if isinstance(value, float):
+        return math.isfinite(value)
+    return isinstance(value, int | str) and not isinstance(value, bool)
 
 
 def check_unique(values: Iterable[Any], what: str, source: str) -> None:
@@ -143,7 +156,7 @@ def check_unique(values: Iterable[Any], what: str, source: str) -> None:
     seen: set[Any] = set()
     for value in values:
         if not is_id(value):
-            raise OpenSetError(f"{source}: one of the {what} is {value!r:.40}; it must be a number or text.")
+            raise OpenSetError(f"{source}: one of the {what} is {value!r:.40}; it must be a finite number or text.")
         if value in seen:
             raise OpenSetError(f"{source}: {value!r} stands twice among the {what}.")
         seen.add(value)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from openset.detection.coco import Bools, Detections, Floats, Ints
+from openset.detection.coco import Bools, Detections, Floats, GroundTruth, Ints
 from openset.detection.matching import Matches, Overlaps, overlaps
 from openset.detection.sets import OpenSetData
 
@@ -86,27 +86,35 @@ def diagnose(
     kind[matches.ignored] = _LEFT_OUT
 
     n_known, n_wild = known.n_classes, data.wild.n_classes
-    column, iou = _nearest(pairs, known.category)
-    unknown_column, unknown_iou = _nearest(unknown_pairs, data.unknown_on_known.category + n_known + n_wild)
+    column, iou = _object_class(pairs, known)
+    unknown_column, unknown_iou = _object_class(unknown_pairs, data.unknown_on_known, n_known + n_wild)
     column = np.where(unknown_iou > iou, unknown_column, column)
     column[matches.correct] = found.category[matches.correct]
 
     wild_kind = np.full(len(data.wild_found), KINDS.index("mixed unknown"))
     _mark(wild_kind, wild_pairs.detection[wild_pairs.iou >= NEAR], "unknown unknown")
     wild_kind[data.wild_found.image >= reference_n] = _LEFT_OUT
-    return Overview(kind, column, wild_kind, _nearest(wild_pairs, data.wild.category + n_known)[0])
+    return Overview(kind, column, wild_kind, _object_class(wild_pairs, data.wild, n_known)[0])
 
 
 def _mark(kind: Ints, detections: Ints, name: str) -> None:
     kind[detections] = KINDS.index(name)
 
 
-def _nearest(pairs: Overlaps, category: Ints) -> tuple[Ints, Floats]:
-    """Class of the object with the largest IoU to each detection, -1 if that is below `NEAR`, and the IoU."""
-    best = pairs.best(pairs.iou >= NEAR)
+def nearest(pairs: Overlaps, truth: GroundTruth) -> Ints:
+    """The pair of each detection with the object of the largest IoU, -1 if that is below `NEAR`.
+
+    Crowds are no objects, and what their pairs hold is the share of the detection inside, which is no IoU.
+    """
+    return pairs.best((pairs.iou >= NEAR) & ~truth.crowd[pairs.object])
+
+
+def _object_class(pairs: Overlaps, truth: GroundTruth, first: int = 0) -> tuple[Ints, Floats]:
+    """Class of the nearest object of each detection, counted from `first`, or -1, and the IoU."""
+    best = nearest(pairs, truth)
     has = best >= 0
     column, iou = np.full(len(best), -1, dtype=np.int64), np.zeros(len(best))
-    column[has], iou[has] = category[pairs.object[best[has]]], pairs.iou[best[has]]
+    column[has], iou[has] = first + truth.category[pairs.object[best[has]]], pairs.iou[best[has]]
     return column, iou
 
 

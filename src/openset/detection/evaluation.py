@@ -188,7 +188,12 @@ def evaluate_data(
         n_known=data.known.n_images,
         n_wild=data.wild.n_images,
         n_detections=(len(data.known_found), len(data.wild_found)),
-        notes=(*data.notes, *([levels.note] if levels.note else []), *_no_claims(data)),
+        notes=(
+            *data.notes,
+            *([levels.note] if levels.note else []),
+            *_no_claims(data),
+            *(_no_intervals(rows, bootstrap) if bootstrap else ()),
+        ),
         meta={"rule": rule, "iou": iou, "bootstrap": bootstrap, "seed": seed, **_origin(data)},
     )
 
@@ -261,3 +266,12 @@ def _no_claims(data: OpenSetData) -> tuple[str, ...]:
     if len(data.wild_found):
         return ()
     return ("there is not one detection on the wild images: is their results file complete",)
+
+
+def _no_intervals(rows: Sequence[Wilderness], n: int) -> tuple[str, ...]:
+    """Few draws of few objects may miss them all; more draws help."""
+    recalls = dict.fromkeys(f"{row.recall:g}" for row in rows if row.awi_low is None)
+    return tuple(
+        f"there is no interval at recall {recall}, which no class reaches in any of the {n} draws of images"
+        for recall in recalls
+    )

@@ -12,11 +12,11 @@ import numpy as np
 
 from openset.detection.coco import Detections, Floats, GroundTruth, Ints
 from openset.detection.entries import three
-from openset.detection.errors import NEAR
+from openset.detection.errors import nearest
 from openset.detection.matching import overlaps
 from openset.detection.pictures import corners, open_picture, score_text
 from openset.errors import OpenSetError
-from openset.files import replacing
+from openset.files import is_folder, replacing
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -48,7 +48,7 @@ def worst_detections(found: Detections, thresholds: Floats | None = None) -> Int
 def truths_of(wild: GroundTruth, found: Detections) -> list[str]:
     """What each wild detection lies on: the annotated object with the largest IoU of at least .1, or nothing."""
     pairs = overlaps(wild, found)
-    best = pairs.best(pairs.iou >= NEAR)
+    best = nearest(pairs, wild)
     return [wild.class_names[wild.category[pairs.object[pair]]] if pair >= 0 else "" for pair in best]
 
 
@@ -64,7 +64,7 @@ def draw_gallery(
 ) -> Gallery:
     """Draw the `n` worst false detections on wild images, one file each and all on one sheet, `gallery.png`."""
     folder, target = Path(images), Path(out)
-    if not folder.is_dir():
+    if not is_folder(folder):
         raise OpenSetError(f"There is no folder {folder} with images.")
     if n < 1:
         raise OpenSetError(f"gallery: 'n' must be 1 or more, got {n}.")

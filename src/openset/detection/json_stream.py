@@ -20,15 +20,17 @@ _SPACE = re.compile(r"[ \t\r\n]*")
 _AFTER_A_VALUE = {",", "]", "}", ":", " ", "\t", "\r", "\n"}
 _DECODER = json.JSONDecoder()
 
-Chunk = tuple[str | None, list[Any]]
-"""The key under which a list stands (None: the file itself is the list), and some of its entries in order."""
+Chunk = tuple[str | None, Any]
+"""The key under which a list stands (None: the file itself is the list), and some of its entries in order.
+
+What is not a list comes whole, for the reader of the file to judge.
+"""
 
 
 def read_chunks(path: str | Path) -> Iterator[Chunk]:
     """Entries of the list, or of every list in the object, that a JSON file (plain or .gz) holds.
 
-    An empty list gives one empty chunk, so that "empty" and "absent" can be told apart. Values that are not lists are
-    skipped.
+    An empty list gives one empty chunk, so that "empty" and "absent" can be told apart.
     """
     file = existing(path)
     try:
@@ -71,7 +73,7 @@ class _Reader:
                 if self._peek() == "[":
                     yield from self._list(key)
                 else:
-                    self._value()
+                    yield key, self._value()
                 self._separator("}")
             self.at += 1
         else:

@@ -4,8 +4,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
-from openset.detection.coco import Bools
 from openset.errors import OpenSetError, did_you_mean
 from openset.files import read_json
 
@@ -53,6 +53,16 @@ def plain(name: str) -> str:
     return _SAME.get(word, word)
 
 
+def counted_from_zero(names: Sequence[str]) -> str:
+    """Which number is which class, for a sentence.
+
+    >>> counted_from_zero(["cat", "dog", "elk", "cow", "hen"])
+    '0 cat, 1 dog, 2 elk, ..., 4 hen'
+    """
+    said = [f"{i} {name}" for i, name in enumerate(names)]
+    return ", ".join(said if len(said) <= 4 else [*said[:3], "...", said[-1]])
+
+
 class Names:
     """Class names to look others up in: the very name first, else the one that means the same."""
 
@@ -80,7 +90,7 @@ def is_unknown(name: str) -> bool:
     return letters in {"unknown", "unknowns", "unknownobject"}
 
 
-def similar_classes(names: Sequence[str], groups: Iterable[Iterable[str]] | None = None) -> Bools:
+def similar_classes(names: Sequence[str], groups: Iterable[Iterable[str]] | None = None) -> NDArray[np.bool_]:
     """A table that says which classes look alike; `groups` of names, or the ones for VOC and COCO."""
     chosen = [group.split() for group in _SIMILAR] if groups is None else [list(group) for group in groups]
     words = [plain(name) for name in names]

@@ -252,6 +252,7 @@ RULES: Mapping[str, _Rule] = {
     "wild_fp": _by_wild_fp,
     "wild_fp_per_class": _by_wild_fp_per_class,
 }
+_JUDGED_AT_A_RATIO = ("precision", "f_beta")
 
 
 def choose(data: OpenSetData, ranked: Ranked, rule: str, *, ratio: float = 0.0) -> Thresholds:
@@ -267,6 +268,8 @@ def choose(data: OpenSetData, ranked: Ranked, rule: str, *, ratio: float = 0.0) 
         value = float(text)
     except ValueError:
         raise OpenSetError(f"The rule {rule!r} needs a number, as in '{name}=0.3'.") from None
+    if ratio and name not in _JUDGED_AT_A_RATIO:
+        raise OpenSetError(f"The rule {name!r} does not depend on a wilderness ratio: leave the ratio {ratio:g} out.")
     thresholds = RULES[name](data, ranked, value, ratio)
     if not np.isfinite(thresholds).any():
         raise OpenSetError(f"No class satisfies the rule {rule!r}: choose a milder one.")

@@ -16,7 +16,7 @@ from openset.detection.detectors import Detector, Found, Settings
 from openset.detection.gallery import find_inside
 from openset.detection.pictures import open_picture
 from openset.errors import OpenSetError, did_you_mean
-from openset.files import write_json
+from openset.files import is_folder, write_json
 
 _MODELS = "'torchvision:fasterrcnn_resnet50_fpn', 'transformers:FOLDER' or 'yolo:FILE'"
 _ENDINGS = {".jpg", ".jpeg", ".png", ".bmp", ".webp", ".tif", ".tiff"}
@@ -93,7 +93,7 @@ def predict(
 
 def _images(folder: Path, gt: Any) -> list[tuple[Any, Path]]:
     """What to call each image, and its file."""
-    if not folder.is_dir():
+    if not is_folder(folder):
         raise OpenSetError(f"There is no folder {folder} with images.")
     if gt is None:
         files = sorted(file for file in folder.iterdir() if file.suffix.lower() in _ENDINGS)

@@ -4,8 +4,7 @@ Models with one score more than they have classes (DETR, YOLOS) end in a softmax
 it is kept as the background score. The others score classes independently and have none.
 """
 
-import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,11 +15,14 @@ from torch import Tensor, nn
 from openset.detection.coco import GroundTruth, Ints
 from openset.detection.detectors import Detector, Found, Settings, match_classes
 from openset.errors import OpenSetError
+from openset.files import read_json
 
 if TYPE_CHECKING:
     from PIL.Image import Image
 
 _MEAN, _SD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
+_LONGEST = 1333
+"""Pixels of the longest edge, unless a model says something else."""
 _MOST = 300
 """Detections per image that models with independent scores return."""
 
@@ -46,9 +48,7 @@ class Preparation:
     """How the model wants its pictures: size, mean and standard deviation."""
 
     def __init__(self, content: dict[str, Any]) -> None:
-        size = content.get("size") or {"shortest_edge": 800, "longest_edge": 1333}
-        self.exact = (size["height"], size["width"]) if "height" in size else None
-        self.short, self.long = size.get("shortest_edge", 800), size.get("longest_edge", 1333)
+        self.target = _target(content.get("size") or 800, content.get("max_size") or _LONGEST)
         normal = content.get("do_normalize", True)
         self.mean = np.array(content.get("image_mean", _MEAN) if normal else (0, 0, 0), dtype=np.float32)
         self.sd = np.array(content.get("image_std", _SD) if normal else (1, 1, 1), dtype=np.float32)
@@ -58,7 +58,7 @@ class Preparation:
         """From the model's own description, or the usual values of DETR if it has none."""
         file = Path(folder) / "preprocessor_config.json"
         if file.is_file():
-            return cls(json.loads(file.read_text(encoding="utf-8")))
+            return cls(read_json(file))
         if Path(folder).is_dir():
             return cls({})
         from transformers import AutoImageProcessor
@@ -67,14 +67,34 @@ class Preparation:
 
     def __call__(self, picture: "Image") -> Tensor:
         """The picture as the model's input."""
-        width, height = picture.size
-        if self.exact is None:
-            scale = min(self.short / min(width, height), self.long / max(width, height))
-            target = (round(width * scale), round(height * scale))
-        else:
-            target = (self.exact[1], self.exact[0])
-        array = (np.asarray(picture.resize(target), dtype=np.float32) / 255 - self.mean) / self.sd
+        small = picture.resize(self.target(*picture.size))
+        array = (np.asarray(small, dtype=np.float32) / 255 - self.mean) / self.sd
         return torch.from_numpy(np.ascontiguousarray(array.transpose(2, 0, 1)))
+
+
+def _target(size: Any, longest: float) -> Callable[[int, int], tuple[int, int]]:
+    """From the width and height of a picture to those the model wants, for each way to say it in `size`.
+
+    A number alone, with the longest edge beside it as `max_size`, is how older descriptions say it.
+    """
+    if isinstance(size, int):
+        size = {"shortest_edge": size, "longest_edge": longest}
+    keys = set(size) if isinstance(size, dict) else set()
+
+    def scaled(width: int, height: int, scale: float) -> tuple[int, int]:
+        return max(1, round(width * scale)), max(1, round(height * scale))
+
+    if keys == {"height", "width"}:
+        return lambda width, height: (size["width"], size["height"])
+    if keys == {"max_height", "max_width"}:
+        return lambda width, height: scaled(width, height, min(size["max_width"] / width, size["max_height"] / height))
+    if keys in ({"shortest_edge"}, {"shortest_edge", "longest_edge"}):
+        short, long = size["shortest_edge"], size.get("longest_edge", longest)
+        return lambda width, height: scaled(width, height, min(short / min(width, height), long / max(width, height)))
+    raise OpenSetError(
+        f"preprocessor_config.json of the model has the size {size!r:.80}: give it as height and width, as "
+        "shortest_edge and longest_edge, or as max_height and max_width."
+    )
 
 
 def wrap(model: nn.Module, places: Ints, settings: Settings, prepare: Preparation) -> Detector:

@@ -9,8 +9,10 @@ import numpy as np
 
 from openset.detection.coco import Detections, GroundTruth
 from openset.detection.entries import boxes, column, numbers, places, three
-from openset.detection.json_stream import read_chunks
+from openset.detection.json_stream import Chunk, read_chunks
+from openset.detection.names import counted_from_zero
 from openset.errors import OpenSetError
+from openset.files import is_folder
 
 
 @dataclass(frozen=True)
@@ -31,15 +33,17 @@ def read_detections(
     classes: GroundTruth | None = None,
     *,
     lenient: Leniency = STRICT,
+    called: str = "results",
 ) -> Detections:
     """Read COCO results for the images of one ground truth and the classes of another (default: the same one).
 
-    Rows for other images or classes stop the reading; only when allowed they are left out, and counted in `notes`.
+    Rows for other images or classes stop the reading; only when allowed they are left out, and counted in `notes`,
+    where a file goes by its name and a list by what it is `called`.
     An image is named by its id, or, if that is text, by its file name with or without the ending.
     """
     if isinstance(source, Detections):
         return source
-    return _read(source, images_by_name(images), [images], classes or images, lenient)
+    return _read(source, images_by_name(images), [images], classes or images, lenient, called)
 
 
 def read_shared_detections(
@@ -104,9 +108,14 @@ class _Strangers:
 
 
 def _read(
-    source: Any, index: Mapping[Any, int], truths: list[GroundTruth], classes: GroundTruth, lenient: Leniency
+    source: Any,
+    index: Mapping[Any, int],
+    truths: list[GroundTruth],
+    classes: GroundTruth,
+    lenient: Leniency,
+    called: str = "results",
 ) -> Detections:
-    name, chunks = _chunks(source, truths, classes)
+    name, chunks, notes = _chunks(source, truths, classes, called)
     images = " or ".join(truth.source for truth in truths)
     where = f"{name}, detections"
     by_class = {one: i for i, one in enumerate(classes.class_ids)}
@@ -128,6 +137,8 @@ def _read(
         image_ids = column(entries, "image_id", where, first)
         class_ids = column(entries, "category_id", where, first)
         image, category = places(image_ids, index, where, first), places(class_ids, by_class, where, first)
+        if not classes.has_numbers:
+            _check_named(class_ids, classes, name)
         if (image == _IN_DOUBT).any():
             row = int(np.argmax(image == _IN_DOUBT))
             raise OpenSetError(
@@ -147,39 +158,60 @@ def _read(
     if with_background not in (0, first):
         raise OpenSetError(f"{name}: only some detections have a background_score; give it to all or to none.")
     _check(other_images, lenient.extra_images, name, f"images that are not in {images}", "--allow-extra-images")
-    hint = f" (they are not among the {classes.n_classes} classes of {classes.source})"
+    hint = f" ({'; '.join((f'they are not among the {classes.n_classes} classes of {classes.source}', *notes))})"
     _check(other_classes, lenient.other_classes, name, f"unknown category ids{hint}", "--drop-other-classes")
     image, category, box, score = (np.concatenate(part) for part in parts[:4])
     background_score = np.concatenate(parts[4]) if with_background else None
-    found = Detections(name, image, category, box, score, background_score, _notes(score, other_images, other_classes))
+    notes += _notes(name, score, other_images, other_classes)
+    found = Detections(name, image, category, box, score, background_score, notes)
     inside = (image >= 0) & (category >= 0)
     return found if inside.all() else found.select(np.flatnonzero(inside))
 
 
-def _chunks(source: Any, truths: list[GroundTruth], classes: GroundTruth) -> tuple[str, Iterable[list[Any]]]:
-    """The name of a source and its detections, some at a time."""
-    if isinstance(source, list | tuple):
-        return "results", [list(source)]
-    if not isinstance(source, str | Path):
-        raise OpenSetError(f"Detections are a file, a folder or a list of COCO results, not a {type(source).__name__}.")
+def _chunks(
+    source: Any, truths: list[GroundTruth], classes: GroundTruth, called: str
+) -> tuple[str, Iterable[list[Any]], tuple[str, ...]]:
+    """The name of a source, its detections, some at a time, and how its classes were understood where that is open."""
     if _is_folder(source):
         from openset.detection.folders import read_yolo_results
 
-        return str(source), [read_yolo_results(Path(source), truths, classes)]
-    return str(source), _results_only(read_chunks(source), str(source))
+        entries, notes = read_yolo_results(Path(source), truths, classes)
+        return str(source), [entries], notes
+    notes = ()
+    if classes.numbered_by:
+        notes = (f"classes have the numbers of {classes.numbered_by}: {counted_from_zero(classes.class_names)}",)
+    if isinstance(source, list | tuple):
+        return called, [list(source)], notes
+    if not isinstance(source, str | Path):
+        raise OpenSetError(f"Detections are a file, a folder or a list of COCO results, not a {type(source).__name__}.")
+    return str(source), _results_only(read_chunks(source), str(source)), notes
 
 
 def _is_folder(source: Any) -> bool:
-    return isinstance(source, str | Path) and Path(source).is_dir()
+    return isinstance(source, str | Path) and is_folder(source)
 
 
-def _results_only(chunks: Iterable[tuple[str | None, list[Any]]], source: str) -> Iterable[list[Any]]:
+def _results_only(chunks: Iterable[Chunk], source: str) -> Iterable[list[Any]]:
+    wanted = "detections are a list of {image_id, category_id, bbox, score}"
+    empty = True
     for key, entries in chunks:
         if key is not None:
-            raise OpenSetError(
-                f"{source} is an object with '{key}'; detections are a list of {{image_id, category_id, bbox, score}}."
-            )
+            raise OpenSetError(f"{source} is an object with '{key}'; {wanted}.")
+        empty = False
         yield entries
+    if empty:  # a list without entries still is one chunk
+        raise OpenSetError(f"{source} is an object with nothing in it; {wanted}.")
+
+
+def _check_named(class_ids: list[Any], classes: GroundTruth, source: str) -> None:
+    """Numbers say nothing where classes have only names, so leaving out the rows would leave out everything."""
+    number = next((one for one in class_ids if not isinstance(one, str)), None)
+    if number is not None:
+        raise OpenSetError(
+            f"{source} gives classes by number ({number!r:.40}), but those of {classes.source} have only names "
+            f"({three(classes.class_names)}): say which number is which class in a file categories.json in the VOC "
+            'folder, such as [{"id": 1, "name": "cat"}], or write the names as category_id.'
+        )
 
 
 def _check(strangers: _Strangers, allowed: bool, source: str, what: str, option: str) -> None:
@@ -190,12 +222,14 @@ def _check(strangers: _Strangers, allowed: bool, source: str, what: str, option:
         )
 
 
-def _notes(score: Any, images: _Strangers, classes: _Strangers) -> tuple[str, ...]:
+def _notes(name: str, score: Any, images: _Strangers, classes: _Strangers) -> tuple[str, ...]:
     notes = []
     if images.ids:
-        notes.append(f"{images.n_rows} detections on {len(images.ids)} images outside the ground truth were left out")
+        outside = f"{len(images.ids)} images outside the ground truth"
+        notes.append(f"{images.n_rows} detections on {outside} were left out of {name}")
     if classes.ids:
-        notes.append(f"{classes.n_rows} detections of {len(classes.ids)} other classes were left out")
+        notes.append(f"{classes.n_rows} detections of {len(classes.ids)} other classes were left out of {name}")
     if (score > 1).any():
-        notes.append(f"{int((score > 1).sum())} scores are above 1, so they are not probabilities; used as they are")
+        above = int((score > 1).sum())
+        notes.append(f"{above} scores of {name} are above 1, so they are not probabilities; used as they are")
     return tuple(notes)

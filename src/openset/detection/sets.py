@@ -37,7 +37,7 @@ class OpenSetData:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What a reader of the figures should know about the files."""
+        """What a reader of the figures should know about the files; one file for both kinds of image says it once."""
         return tuple(dict.fromkeys((*self.known_found.notes, *self.wild_found.notes)))
 
 
@@ -57,7 +57,7 @@ def load(
     known = read_ground_truth(known_gt)
     lenient = Leniency(allow_extra_images, drop_other_classes)
     if wild_gt is None:
-        found = read_detections(known_dt, known, lenient=lenient)
+        found = read_detections(known_dt, known, lenient=lenient, called="known_dt")
         none = np.zeros(0, dtype=np.int64)
         no_images = replace(known, image_ids=(), file_names=(), class_ids=(), class_names=(), sizes=None).select(none)
         return arrange(known, found, no_images, found.select(none))
@@ -65,8 +65,8 @@ def load(
     if wild_dt is None:
         known_found, wild_found = read_shared_detections(known_dt, known, wild, lenient=lenient)
     else:
-        known_found = read_detections(known_dt, known, lenient=lenient)
-        wild_found = read_detections(wild_dt, wild, known, lenient=lenient)
+        known_found = read_detections(known_dt, known, lenient=lenient, called="known_dt")
+        wild_found = read_detections(wild_dt, wild, known, lenient=lenient, called="wild_dt")
     return arrange(known, known_found, wild, wild_found)
 
 
@@ -155,14 +155,15 @@ class Levels:
 
 
 def wilderness_levels(n_known: int, n_wild: int, ratios: Sequence[float] | None = None) -> Levels:
-    """Steps of 0.1 up to n_wild / n_known, or the ratios a user names; n = round(ratio x known images).
+    """Steps of 0.1 up to n_wild / n_known, or the ratios a user names; n = round(ratio x known images), at least 1.
 
     >>> wilderness_levels(4952, 23008).ratios[-1]
     4.6
     """
     if ratios is None:
         steps = 10 * n_wild // n_known
-        chosen = [step / 10 for step in range(1, steps + 1)] or [n_wild / n_known]
+        tenths = [step / 10 for step in range(1, steps + 1)]
+        chosen = [ratio for ratio in tenths if round(ratio * n_known)] or [n_wild / n_known]
     else:
         chosen = sorted({float(ratio) for ratio in ratios})
         for ratio in chosen:
@@ -170,6 +171,10 @@ def wilderness_levels(n_known: int, n_wild: int, ratios: Sequence[float] | None 
                 raise OpenSetError(
                     f"Wilderness ratio {ratio:g} is not possible with {n_known} known and {n_wild} wild images: "
                     f"the largest is {n_wild / n_known:.4g}."
+                )
+            if not round(ratio * n_known):
+                raise OpenSetError(
+                    f"Wilderness ratio {ratio:g} comes to no wild image with {n_known} known images: give a larger one."
                 )
         if not chosen:
             raise OpenSetError("Give at least one wilderness ratio.")

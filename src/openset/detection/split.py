@@ -101,10 +101,9 @@ def _part(truth: GroundTruth, images: Any, classes: list[int]) -> GroundTruth:
 
 
 def read_names(text: str) -> list[str]:
-    """Class names separated by commas, or one per line in a file."""
-    if "," not in text and _is_file(text):
-        text = ",".join(text_lines(Path(text)))
-    return [name.strip() for name in text.split(",") if name.strip()]
+    """Class names separated by commas, or one per line in a file, where a name may hold a comma."""
+    names = text_lines(Path(text)) if "," not in text and _is_file(text) else text.split(",")
+    return [name.strip() for name in names if name.strip()]
 
 
 def _is_file(text: str) -> bool:
@@ -150,7 +149,7 @@ def _write_results(parts: Split, truth: GroundTruth, found: Detections, folder: 
         write_json(folder / f"{name}_dt.json", coco_results(part, truth, truth))
         said.append(f"Detections on {name} images: {len(part)}.")
     said.append(f"Left out: {int((~keep).sum())} detections of hidden classes.")
-    return said
+    return [*said, *(f"Note: {note}." for note in found.notes)]
 
 
 def coco_dict(truth: GroundTruth) -> dict[str, Any]:

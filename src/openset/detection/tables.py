@@ -26,6 +26,10 @@ def _text(value: float | None, digits: int = 3) -> str:
     return "-" if value is None else f"{value:.{digits}f}"
 
 
+def _spread(low: float | None, high: float | None, digits: int) -> str:
+    return "-" if low is None or high is None else f"{low:.{digits}f} .. {high:.{digits}f}"
+
+
 def for_terminal(sheet: PaperTable) -> Table:
     """The same table, as a terminal shows it."""
     table = _table(escape(sheet.title), *map(escape, sheet.head))
@@ -68,9 +72,6 @@ def paper_tables(result: OpenSetEvaluation) -> Iterator[PaperTable]:
 
 
 def _wilderness_table(rows: Sequence[Wilderness]) -> PaperTable:
-    def spread(row: Wilderness) -> str:
-        return "-" if row.awi_low is None or row.awi_high is None else f"{row.awi_low:.4f} .. {row.awi_high:.4f}"
-
     return PaperTable(
         [
             *("recall", "variant", "AWI", "95 % interval", "slope", "WI at end", "precision"),
@@ -81,7 +82,7 @@ def _wilderness_table(rows: Sequence[Wilderness]) -> PaperTable:
                 f"{row.recall:g}",
                 row.variant,
                 f"{row.awi:.4f}",
-                spread(row),
+                _spread(row.awi_low, row.awi_high, 4),
                 f"{row.slope:.4f}",
                 f"{row.impact[-1]:.4f}",
                 _text(row.n_true / (row.n_true + row.n_false)),
@@ -153,7 +154,7 @@ def point_table(rows: dict[str, ClassPoint], total: ClassPoint) -> Table:
     for name, row in [*rows.items(), ("all", total)]:
         threshold = "" if row is total else "none" if row.threshold is None else f"{row.threshold:.4g}"
         table.add_row(
-            name,
+            escape(name),
             threshold,
             _text(row.recall),
             _text(row.precision),
@@ -177,7 +178,7 @@ def f_beta_table(rows: Sequence[FBetaRow]) -> Table:
     )
     for row in rows:
         table.add_row(
-            *(row.class_name, f"{row.ratio:.2f}", f"{row.beta:g}", _text(row.f_score), _text(row.precision)),
+            *(escape(row.class_name), f"{row.ratio:.2f}", f"{row.beta:g}", _text(row.f_score), _text(row.precision)),
             *(_text(row.recall), f"{row.threshold:.4g}"),
         )
     return table
@@ -195,7 +196,7 @@ def difference_table(rows: Sequence[Difference], names: Sequence[str]) -> PaperT
                 _text(row.first, digits),
                 _text(row.second, digits),
                 f"{row.difference:+.{digits}f}",
-                f"{row.low:.{digits}f} .. {row.high:.{digits}f}",
+                _spread(row.low, row.high, digits),
                 "yes" if row.clear else "no",
             ]
         )

@@ -104,10 +104,12 @@ def _verdict(result: DetectionResult, notes: Sequence[str]) -> str:
         f"{_kind(kind)} {number(value)} on known images, {number(precision.wild[kind])} with wild images"
         for kind, value in list(precision.known.items())[:1]
     )
+    added = 100 * sum(row.n_open) / len(row.n_open) / (row.n_true + row.n_false)
     words = (
         f'<p class="lead">{text(said[0].upper() + said[1:])}</p><p>{text(TRAINING_RULE)}</p>'
-        f"<p>The mean Wilderness Impact is {number(row.awi)}{_reach(row)}: over the ratios tested, wild images add "
-        f"{_few(100 * row.awi)} wrong detections to every 100 accepted on known images. "
+        f"<p>The mean Wilderness Impact is {number(row.awi)}{_reach(row)} ({text(row.variant)} variant). "
+        f"Over the ratios tested, wild images add {_few(added)} wrong detections on average to every 100 accepted on "
+        "known images. "
         f"Mean average precision: {text(scores)}.</p>"
     )
     if notes:

@@ -57,7 +57,10 @@ def _files(options: Options, hidden: Sequence[str]) -> dict[str, Detector]:
 
 
 def _hidden_classes(options: Options, hidden: Sequence[str]) -> Detector:
-    """The real detector's results, divided into known and wild images."""
+    """The real detector's results, divided into known and wild images.
+
+    They are divided anew each time: it takes seconds, and what an earlier run left may come from other files.
+    """
     from openset.data.place import data_root
 
     here = data_root(options.data_root) / "detection"
@@ -69,9 +72,7 @@ def _hidden_classes(options: Options, hidden: Sequence[str]) -> Detector:
                 "--data-root name the folder above), or give your own files with --known-gt, --wild-gt and --dt."
             )
     folder: Path = options.out / "detection" / ("hidden-" + "-".join(hidden))
-    parts = [folder / f"{name}.json" for name in ("known", "wild", "known_dt", "wild_dt")]
-    if not all(part.exists() for part in parts):
-        truth = read_ground_truth(truth_file)
-        known = [name for name in truth.class_names if name not in hidden]
-        write_split(split_classes(truth, known), truth, results, folder)
-    return Detector(parts[0], parts[1], parts[2], parts[3])
+    truth = read_ground_truth(truth_file)
+    known = [name for name in truth.class_names if name not in hidden]
+    write_split(split_classes(truth, known), truth, results, folder)
+    return Detector(*(folder / f"{name}.json" for name in ("known", "wild", "known_dt", "wild_dt")))

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from openset.detection.errors import Errors
 from openset.detection.evaluation import OpenSetEvaluation, matched
+from openset.detection.names import plain
 from openset.detection.operating import best_f_beta
 from openset.errors import OpenSetError
 from openset.reproduction import claims_elephant as claims
@@ -182,16 +183,16 @@ def family_counts(found: OpenSetEvaluation) -> tuple[int, int, float]:
     Chance: claims are as frequent as they are on all unknown objects together.
     """
     table = found.confusion
-    family = {name: number for number, names in enumerate(_FAMILIES) for name in names}
+    family = {plain(name): number for number, names in enumerate(_FAMILIES) for name in names}
     claimed = [sum(row[table.n_known :]) for row in table.counts]
     within = total = 0
     expected = 0.0
     for column in range(table.n_known, len(table.columns)):
-        own = family.get(table.columns[column])
+        own = family.get(plain(table.columns[column]))
         if own is None:
             continue
         counts = [row[column] for row in table.counts]
-        same = [family.get(name) == own for name in table.rows]
+        same = [family.get(plain(name)) == own for name in table.rows]
         within += sum(count for count, is_same in zip(counts, same, strict=True) if is_same)
         total += sum(counts)
         share = sum(count for count, is_same in zip(claimed, same, strict=True) if is_same) / max(sum(claimed), 1)

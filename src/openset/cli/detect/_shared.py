@@ -70,6 +70,11 @@ def say(*things: Any) -> None:
             console.print()
 
 
+def noted(*data: "OpenSetData") -> list[str]:
+    """What a reader should know about the files of one or more detectors, in sentences to say."""
+    return [f"Note: {note}." for note in dict.fromkeys(note for one in data for note in one.notes)]
+
+
 def load_data(
     known_gt: Path,
     known_dt: Path | None,

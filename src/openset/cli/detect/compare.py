@@ -19,6 +19,7 @@ from openset.cli.detect._shared import (
     WildGt,
     busy,
     load_data,
+    noted,
     say,
 )
 from openset.errors import OpenSetError
@@ -85,4 +86,4 @@ def command(
     made = difference_table(rows, names)
     lines = csv_text([field.name for field in fields(Difference)], map(astuple, rows))
     write_tables(latex, markdown, csv, [made], lines)
-    say(for_terminal(made))
+    say(*noted(first, second), for_terminal(made))

@@ -84,7 +84,7 @@ def command(
     from openset.detection.tables import csv_lines, paper_tables, result_tables
     from openset.detection.verdict import TRAINING_RULE, verdict
     from openset.detection.wilderness import VARIANTS
-    from openset.files import write_json
+    from openset.files import is_folder, write_json
 
     check_outputs(
         json, latex, markdown, csv, report, folder=figures,
@@ -92,7 +92,7 @@ def command(
     )  # fmt: skip
     if images is not None and report is None:
         raise OpenSetError("--images is for the page: give --report as well.")
-    if images is not None and not images.is_dir():
+    if images is not None and not is_folder(images):
         raise OpenSetError(f"There is no folder {images} with images.")
     bars = [parse_bar(text) for text in require or []]
     variants = [name for one in variant or ["paper"] for name in (VARIANTS if one == "all" else [one])]

@@ -16,6 +16,7 @@ from openset.cli.detect._shared import (
     OtherClasses,
     WildDt,
     load_data,
+    noted,
     say,
 )
 from openset.errors import OpenSetError
@@ -64,6 +65,12 @@ def command(
         raise OpenSetError("Give --rule to choose thresholds, or --apply FILE to apply frozen ones.")
     if by_ratio and (rule is None or not rule.startswith("f_beta=")):
         raise OpenSetError("--by-ratio needs --rule f_beta=B.")
+    if by_ratio and (out is not None or ratio):
+        raise OpenSetError("--by-ratio shows a table of many thresholds: leave out --out and --ratio, or --by-ratio.")
+    if class_name is not None and not by_ratio:
+        raise OpenSetError("--class is for the table of --by-ratio: give both or leave it out.")
+    if ratio and apply is not None:
+        raise OpenSetError("--ratio is for choosing thresholds; frozen ones do not depend on it: leave it out.")
     check_outputs(out, json, inputs=[known_gt, known_dt, wild_gt, wild_dt, dt, apply])
     data = load_data(
         known_gt,
@@ -81,7 +88,7 @@ def command(
         table = tuple(row for row in table if names is None or row.class_name in names)
         if json is not None:
             write_json(json, {"schema": 1, "f_beta": [asdict(row) for row in table]})
-        say(f_beta_table(table))
+        say(*noted(data), f_beta_table(table))
         return
     chosen = Thresholds.read(apply) if apply is not None else choose(data, ranked, str(rule), ratio=ratio)
     rows, total = apply_thresholds(data, ranked, chosen.for_classes(data.known.class_names, str(known_gt)))
@@ -97,7 +104,8 @@ def command(
                 "all": asdict(total),
             },
         )
-    say(f"Rule: {chosen.rule}" + (f", frozen in {apply}" if apply else ""), "", point_table(rows, total))
+    said = f"Rule: {chosen.rule}" + (f", frozen in {apply}" if apply else "")
+    say(*noted(data), said, "", point_table(rows, total))
     if out is not None:
         say(f"Wrote {out}")
 
