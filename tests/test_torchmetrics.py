@@ -10,6 +10,7 @@ pytest.importorskip("torchmetrics")
 
 import distributed_worker  # noqa: E402
 from openset.curves import oscr_curve  # noqa: E402
+from openset.errors import OpenSetError  # noqa: E402
 from openset.metrics import open_auc  # noqa: E402
 from openset.torchmetrics import OSCR, OpenAUC  # noqa: E402
 
@@ -63,3 +64,30 @@ def test_two_processes_see_the_whole():
     for value, area in found.values():
         assert value == expected
         assert area == pytest.approx(expected, abs=1e-12)
+
+
+def test_a_batch_of_knowns_alone_has_no_value_and_loses_nothing():
+    metric, curve = OpenAUC(), OSCR()
+    for batch in batches():
+        for one in (metric, curve):
+            one(*batch)
+    knowns = [torch.tensor(part) for part in ([0, 1], [0, 0], [0.1, 0.2])]
+    assert torch.isnan(metric(*knowns))
+    assert torch.isnan(metric._forward_cache)  # what Lightning logs for the step
+    assert [len(part) for part in curve(*knowns)] == [0, 0, 0]
+    whole = [np.concatenate([part, more]) for part, more in zip(DATA, knowns, strict=True)]
+    assert metric.compute().item() == open_auc(*whole)
+    np.testing.assert_array_equal(curve.compute().ccr, oscr_curve(*whole).ccr)
+
+
+def test_the_value_of_a_batch_is_its_own():
+    metric = OpenAUC()
+    for batch in batches():
+        assert metric(*batch).item() == open_auc(*(part.numpy() for part in batch))
+
+
+def test_a_batch_whose_parts_differ_in_length_is_refused():
+    metric = OpenAUC()
+    with pytest.raises(OpenSetError, match="labels 3, predictions 2, unknown_score 3"):
+        metric.update(torch.tensor([0, 1, -2]), torch.tensor([0, 1]), torch.tensor([0.1, 0.2, 0.3]))
+    assert not metric.labels

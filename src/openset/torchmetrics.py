@@ -8,9 +8,12 @@ from torch import Tensor
 from torchmetrics import Metric
 from torchmetrics.utilities import dim_zero_cat
 
+from openset.checks import check_lengths, open_mask
 from openset.counts import Ties
 from openset.curves import oscr_curve
 from openset.metrics import open_auc
+
+Array = np.ndarray[Any, Any]
 
 
 class _OpenSetMetric(Metric):
@@ -33,13 +36,35 @@ class _OpenSetMetric(Metric):
 
     def update(self, labels: Tensor, predictions: Tensor, unknown_score: Tensor) -> None:
         """Add a batch: labels (0 .. K-1 known, -1 negative, -2 unknown), predicted known classes, unknown scores."""
-        self.labels.append(labels.detach().flatten())
-        self.predictions.append(predictions.detach().flatten())
-        self.unknown_score.append(unknown_score.detach().flatten())
+        batch: dict[str, Any] = {
+            name: part.detach().flatten()
+            for name, part in (("labels", labels), ("predictions", predictions), ("unknown_score", unknown_score))
+        }
+        check_lengths(**batch)
+        for name, part in batch.items():
+            getattr(self, name).append(part)
 
-    def _arrays(self) -> tuple[np.ndarray[Any, Any], ...]:
+    def forward(self, labels: Tensor, predictions: Tensor, unknown_score: Tensor) -> Any:
+        """Add a batch; returns its own value, NaN or empty where it lacks knowns or open-set samples."""
+        if self.dist_sync_on_step:
+            return super().forward(labels, predictions, unknown_score)
+        # Not the inherited way: that computes on the batch alone in place of the state, which an error there destroys.
+        self.update(labels, predictions, unknown_score)
+        batch = tuple(_as_numpy(part.detach().flatten()) for part in (labels, predictions, unknown_score))
+        both = (batch[0] >= 0).any() and open_mask(batch[0], self.against).any()
+        self._forward_cache = self._value(*batch) if both else self._undefined()
+        return self._forward_cache
+
+    def compute(self) -> Any:
+        """The value of all batches."""
         states = (self.labels, self.predictions, self.unknown_score)
-        return tuple(_as_numpy(dim_zero_cat(state)) for state in states)
+        return self._value(*(_as_numpy(dim_zero_cat(state)) for state in states))
+
+    def _value(self, labels: Array, predictions: Array, unknown_score: Array) -> Any:
+        raise NotImplementedError
+
+    def _undefined(self) -> Any:
+        raise NotImplementedError
 
 
 def _as_numpy(values: Tensor) -> np.ndarray[Any, Any]:
@@ -68,12 +93,14 @@ class OpenAUC(_OpenSetMetric):
         super().__init__(against=against, balanced=balanced, n_classes=n_classes, **kwargs)
         self.ties: Ties = ties
 
-    def compute(self) -> Tensor:
-        """OpenAUC of all batches."""
-        value = open_auc(
-            *self._arrays(), ties=self.ties, against=self.against, balanced=self.balanced, n_classes=self.n_classes
+    def _value(self, labels: Array, predictions: Array, unknown_score: Array) -> Tensor:
+        options: dict[str, Any] = {"against": self.against, "balanced": self.balanced, "n_classes": self.n_classes}
+        return torch.tensor(
+            open_auc(labels, predictions, unknown_score, ties=self.ties, **options), dtype=torch.float64
         )
-        return torch.tensor(value, dtype=torch.float64)
+
+    def _undefined(self) -> Tensor:
+        return torch.tensor(torch.nan, dtype=torch.float64)
 
 
 class OscrTensors(NamedTuple):
@@ -93,7 +120,10 @@ class OSCR(_OpenSetMetric):
     tensor([0.0000, 0.5000, 0.5000, 0.5000], dtype=torch.float64)
     """
 
-    def compute(self) -> OscrTensors:
-        """OSCR curve of all batches."""
-        curve = oscr_curve(*self._arrays(), against=self.against, balanced=self.balanced, n_classes=self.n_classes)
+    def _value(self, labels: Array, predictions: Array, unknown_score: Array) -> OscrTensors:
+        options: dict[str, Any] = {"against": self.against, "balanced": self.balanced, "n_classes": self.n_classes}
+        curve = oscr_curve(labels, predictions, unknown_score, **options)
         return OscrTensors(*(torch.from_numpy(part.copy()) for part in (curve.fpr, curve.ccr, curve.thresholds)))
+
+    def _undefined(self) -> OscrTensors:
+        return OscrTensors(*(torch.empty(0, dtype=torch.float64) for _ in OscrTensors._fields))

@@ -91,6 +91,33 @@ def test_files_without_unknowns_are_named(refused, openset, tmp_path):
     assert "chosen on 2 samples" in openset("threshold", other, "--rule", "at_acceptance=1").out
 
 
+def test_results_do_not_overwrite_what_a_reproduction_reads(refused, tmp_path):
+    names = ("known.json", "wild.json", "a.json", "b.json")
+    for name in names:
+        (tmp_path / name).write_text("{}")
+    known, wild, first, second = (tmp_path / name for name in names)
+    words = ["reproduce", "elephant/table2", "--known-gt", known, "--wild-gt", wild]
+    words += ["--known-dt", f"d={first}", "--wild-dt", f"d={second}"]
+    for name in names:
+        assert f"{name}: it is read by this command" in refused(*words, "--json", tmp_path / name)
+
+
+def test_a_closed_folder_and_one_place_for_two_results_are_told_before_the_work(refused, scores_file, monkeypatch):
+    path = scores_file()
+    out = path.parent / "out"
+    assert "out: it is already the place of another" in refused("evaluate", path, "--figures", out, "--json", out)
+    closed = path.parent / "closed" / "r.json"
+    stat = type(path).stat
+
+    def refuse(self, **options):
+        if self == closed:
+            raise PermissionError(13, "Permission denied")
+        return stat(self, **options)
+
+    monkeypatch.setattr(type(path), "stat", refuse)
+    assert f"Cannot write {closed}: permission denied." in refused("evaluate", path, "--json", closed)
+
+
 def test_names_that_look_like_formulas_stay_names_in_a_spreadsheet(openset, tmp_path):
     path = tmp_path / "i.csv"
     path.write_text("label,prediction,unknown_score,group\n0,0,.1,\n1,1,.2,\n-2,0,.3,=1+1\n-2,1,.15,b\n")

@@ -7,8 +7,9 @@ from types import SimpleNamespace
 import pytest
 
 from openset.detection.errors import Confusion
-from openset.reproduction.detectors import data_of
+from openset.reproduction.detectors import data_of, note_on
 from openset.reproduction.elephant import family_counts
+from openset.reproduction.options import Detector, Options
 
 BOX = {"bbox": [0, 0, 9, 9]}
 TRUTH = {
@@ -41,3 +42,10 @@ def test_families_know_a_class_by_all_its_names(known, unknown):
 def test_names_of_two_words_have_a_family_too():
     table = Confusion(0.3, 1.0, ("dining table", "couch"), ("dining table", "couch", "bed"), 2, ((0, 0, 2), (0, 0, 3)))
     assert family_counts(SimpleNamespace(confusion=table))[:2] == (5, 5)
+
+
+def test_given_detectors_are_real_at_every_scale(tmp_path):
+    given = {"mine": Detector(*(tmp_path / f"{number}.json" for number in range(4)))}
+    for scale in ("smoke", "cpu", "paper"):
+        assert note_on(Options(scale=scale, detectors=given)).startswith("Evaluated from the given results")
+    assert note_on(Options(scale="smoke")).startswith("The detectors are simulated")

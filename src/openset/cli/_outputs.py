@@ -35,11 +35,10 @@ def check_outputs(*files: Path | None, folder: Path | None = None, inputs: Seque
     for path in given:
         _check_possible(path)
     taken = {path.resolve(): "is read by this command" for path in inputs if path is not None}
-    for file in files:
-        if file is not None:
-            if file.resolve() in taken:
-                raise OpenSetError(f"Cannot write {file}: it {taken[file.resolve()]}; give another name.")
-            taken[file.resolve()] = "is already the place of another result"
+    for path in given:
+        if path.resolve() in taken:
+            raise OpenSetError(f"Cannot write {path}: it {taken[path.resolve()]}; give another name.")
+        taken[path.resolve()] = "is already the place of another result"
     for file in files:
         if file is not None and file.is_dir():
             raise OpenSetError(f"Cannot write {file}: it is a folder; give a file name.")
@@ -56,14 +55,14 @@ def check_outputs(*files: Path | None, folder: Path | None = None, inputs: Seque
 
 
 def _check_possible(path: Path) -> None:
-    """A name that no file can have: the system knows how long it may be, and says so when it is asked about one."""
+    """A name that no file can have, or a place that is closed: the system says so when it is asked about one."""
     from openset.files import check_name, reason
 
     check_name(path, "Cannot write: ")
     try:
         path.stat()
     except OSError as error:
-        if error.errno == errno.ENAMETOOLONG:
+        if error.errno in {errno.ENAMETOOLONG, errno.EACCES}:
             raise OpenSetError(f"Cannot write {path}: {reason(error)}.") from error
 
 

@@ -1,5 +1,6 @@
 """`openset reproduce`: tables and figures of the papers, ours beside the published ones."""
 
+from dataclasses import astuple
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -65,7 +66,8 @@ def command(
     from openset.reproduction.catalog import find
     from openset.train.interrupt import Interrupted
 
-    check_outputs(json)
+    detectors = _detectors(known_gt, wild_gt, known_dt or [], wild_dt or [], dt or [])
+    check_outputs(json, inputs=[file for one in detectors.values() for file in astuple(one)])
     if name == "list":
         _list(json)
         return
@@ -91,7 +93,7 @@ def command(
         data_root=None if data_root is None else str(data_root),
         show=show,
         keep_changed=keep_changed,
-        detectors=_detectors(known_gt, wild_gt, known_dt or [], wild_dt or [], dt or []),
+        detectors=detectors,
         tell=lambda text: screen.print(text, style="dim", highlight=False, markup=False, soft_wrap=True),
         watch=training_bar,
     )

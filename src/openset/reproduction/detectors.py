@@ -13,7 +13,7 @@ from openset.reproduction.simulated import simulate
 
 ANIMALS = ("bird", "cat", "cow", "dog", "horse", "sheep")
 SOME_ANIMALS = ("bird", "cow", "sheep")
-NOTES = {
+_NOTES = {
     "smoke": "The detectors are simulated and the images do not exist: this shows that every step runs, and nothing "
     "about real detectors.",
     "cpu": "A real YOLOv2 on PASCAL VOC 2007 test, with some animals declared unknown: images that show only those "
@@ -22,6 +22,11 @@ NOTES = {
     "paper": "Evaluated from the given results, nothing is trained. The figures hold only if the detector never saw "
     "the wild classes in training, not even without labels.",
 }
+
+
+def note_on(options: Options) -> str:
+    """What the figures are worth: those of detectors that were given are real at every scale."""
+    return _NOTES["paper" if options.detectors else options.scale]
 
 
 def data_of(options: Options, *, hidden: Sequence[str] = ANIMALS) -> dict[str, OpenSetData]:

@@ -9,7 +9,7 @@ from openset.detection.names import plain
 from openset.detection.operating import best_f_beta
 from openset.errors import OpenSetError
 from openset.reproduction import claims_elephant as claims
-from openset.reproduction.detectors import NOTES, SOME_ANIMALS, data_of, evaluations
+from openset.reproduction.detectors import SOME_ANIMALS, data_of, evaluations, note_on
 from openset.reproduction.drawing import draw
 from openset.reproduction.findings import Claim, Line, Report, Table, Value
 from openset.reproduction.options import Options
@@ -22,7 +22,7 @@ _RECALLS = (0.1, 0.2, 0.3, 0.4, 0.5)
 def _report(
     options: Options, name: str, title: str, table: Table, said: Sequence[Claim], figures: Sequence[Path] = ()
 ) -> Report:
-    return Report(name, title, options.scale, [table], list(said), [NOTES[options.scale]], figures)
+    return Report(name, title, options.scale, [table], list(said), [note_on(options)], figures)
 
 
 def _beside(options: Options, told: float | None, factor: float = 1.0) -> tuple[Value | None, str, bool]:
