@@ -4,6 +4,7 @@ import re
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 import typer
 
@@ -76,6 +77,13 @@ def test_a_threshold_against_some_is_applied_against_the_same(openset, refused, 
     assert "negatives accepted" not in said
     said = refused(*words, "--against", "far")
     assert f"{path}: against='far' is not" in said
+
+
+def test_a_threshold_is_printed_in_full(openset, tmp_path):
+    for dtype, text in ((np.float32, "0.99999994"), (np.float64, "0.9999999999999999")):
+        score = np.array([0.5, float(text), 1.0], dtype=dtype)
+        Scores([0, 0, -2], [0, 0, 0], score).write(tmp_path / "s.parquet")
+        assert f"Threshold {text} by rule" in openset("threshold", tmp_path / "s.parquet", "--rule", "at_fpr=0").out
 
 
 def test_files_without_unknowns_are_named(refused, openset, tmp_path):

@@ -101,7 +101,7 @@ def command(
         write_json(json, {key: value for key, value in content.items() if value is not None})
     screen = console()
     screen.print(
-        f"Threshold [bold]{frozen.value:.6g}[/bold] by rule {escape(frozen.rule)}, chosen on {frozen.n:,} samples"
+        f"Threshold [bold]{_exact(frozen.value)}[/bold] by rule {escape(frozen.rule)}, chosen on {frozen.n:,} samples"
         + (f", score {escape(str(chosen_on.meta['score']))}." if chosen_on and "score" in chosen_on.meta else ".")
     )
     # A frozen threshold keeps the shares; the accuracy can be told where the scores it was chosen on are at hand.
@@ -116,6 +116,15 @@ def command(
         )
     if out is not None:
         screen.print(f"Frozen in {escape(str(out))}.")
+
+
+def _exact(value: float) -> str:
+    """As few digits as tell it from all other numbers: rounded, it would lie on the other side of some score."""
+    import numpy as np
+
+    with np.errstate(over="ignore"):
+        single = np.float32(value)
+    return str(single if float(single) == value else np.float64(value))
 
 
 def _shares(columns: dict[str, dict[str, float]]) -> "Table":
