@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from PIL import Image, ImageOps
 
-from openset.data.images import BadImageError, ImageCells, ImageFiles, decode, fitted, refitted
+from openset.data.images import BadImageError, ImageCells, ImageFiles, decode, fitted, refitted, window
 from pictures import encoded, pixels, write_image
 
 
@@ -128,3 +128,15 @@ def test_every_turn_of_a_camera_is_undone(note, tmp_path):
     with Image.open(tmp_path / "a.png") as image:
         expected = ImageOps.exif_transpose(image)
     assert (np.asarray(decode(tmp_path / "a.png", "here", upright=True)) == np.asarray(expected)).all()
+
+
+@pytest.mark.parametrize("shape", [(40, 90, 3), (90, 40), (16, 17, 3), (5, 9, 3)])
+@pytest.mark.parametrize("place", [(0.0, 0.0), (0.3, 0.8), (0.999, 0.999)])
+def test_a_window_is_cut_out_of_the_whole_image(shape, place):
+    image = Image.fromarray(pixels(0, shape))
+    height, width = (max(16, round(length * 16 / min(shape[:2]))) for length in shape[:2])
+    top, left = int(place[0] * (height - 12 + 1)), int(place[1] * (width - 12 + 1))
+    whole = np.asarray(image.convert("RGB").resize((width, height)))
+    found = window(image, 16, 12, place)
+    assert found.shape == (12, 12, 3)
+    assert np.abs(found.astype(int) - whole[top : top + 12, left : left + 12]).max() <= 1

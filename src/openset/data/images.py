@@ -1,6 +1,7 @@
 """Decoding images and bringing them to one shape. Pictures are data of strangers: a bad one is named, never fatal."""
 
 import io
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -161,6 +162,21 @@ def fitted(image: "Image", shape: Shape) -> Pixels:
     if toned.size != (width, height):
         toned = ImageOps.fit(toned, (width, height))
     return np.asarray(toned).reshape(shape)
+
+
+def window(image: "Image", size: int, side: int, place: Sequence[float]) -> Pixels:
+    """A square of `side` pixels, in colour, out of the whole image with its smaller side brought to `size`.
+
+    `place`, from the top and from the left, is in [0, 1): 0 is one end and almost 1 the other.
+    """
+    scale = size / min(image.size)
+    across, down = (max(size, round(length * scale)) for length in image.size)
+    left, top = int(place[1] * (across - side + 1)), int(place[0] * (down - side + 1))
+    # Only what is seen is resized: the whole of a long and narrow image might not fit into memory.
+    to_x, to_y = image.width / across, image.height / down
+    right, bottom = min((left + side) * to_x, image.width), min((top + side) * to_y, image.height)
+    toned = image.convert("RGB")
+    return np.asarray(toned.resize((side, side), box=(left * to_x, top * to_y, right, bottom)))
 
 
 def refitted(pixels: Pixels, shape: Shape) -> Pixels:

@@ -57,7 +57,8 @@ class Augment:
     padding: Literal["black", "reflect"] = "black"
     """What images are padded with."""
     crop: int = 0
-    """Cut to this size at a random place; the middle when not training."""
+    """Cut to this size at a random place; the middle when not training. Photos are first brought to `data.size` by
+    their smaller side, so that every place of a long one is seen."""
     flip: bool = False
     """Mirror left and right, half of the time."""
     flip_in_turn: bool = False

@@ -104,7 +104,8 @@ def train(
             "choose another method or a protocol with negative classes."
         )
     rows = np.flatnonzero(labels >= (-1 if method_class.uses_negatives else 0))
-    train_feed, val_feed = Feed(protocol.train, config.data, rows), Feed(protocol.val, config.data)
+    train_feed = Feed(protocol.train, config.data, rows, crop=config.augment.crop)
+    val_feed = Feed(protocol.val, config.data)
     _try_threshold(config, protocol.val)
     network = make_network(config, train_feed, len(protocol.class_names))
     samples = fingerprint([column for part in (protocol.train, protocol.val) for column in (part.ids, part.labels)])
