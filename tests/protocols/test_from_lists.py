@@ -131,3 +131,10 @@ def test_a_class_that_training_lacks_is_named(tmp_path):
     (tmp_path / "test.csv").write_text("img/test_cat.png,0\nimg/test_fox.png,3\n")
     with pytest.raises(OpenSetError, match=r"test\.csv, row 1: label 3 is out of range; classes are numbered 0 to 2"):
         load(tmp_path)
+
+
+def test_lists_have_one_split(exported, tmp_path, synthetic_root):
+    with pytest.raises(OpenSetError, match=r"has no split 1: lists are one split, 0"):
+        load(write_named_lists(tmp_path / "mine"), split=1)
+    with pytest.raises(OpenSetError, match=r"has no split 2: lists are one split, 0"):
+        load("imagenet-p2", split=2, lists=exported[1], data_root=synthetic_root)

@@ -9,6 +9,7 @@ import pytest
 from PIL import Image
 
 from openset.cli import main
+from openset.cli._numbers import numbers
 from openset.errors import OpenSetWarning
 from openset.train import bench
 from openset.train.bench_tables import comma_separated, latex, markdown
@@ -286,6 +287,12 @@ def test_bench_varies_a_field(tmp_path, capsys, monkeypatch):
     assert "openauc weight=0.4" in (tmp_path / "b.html").read_text()
     assert openset(*words, *FAST) == 0
     assert trained == [0.4, 0.1]  # what is there is not done again
+
+
+def test_what_is_said_twice_is_run_once(tmp_path):
+    cells = bench.make_grid(["digits", "digits"], ["softmax", "softmax"], [0, 0], [0, 1, 0], tmp_path)
+    assert [cell.config.seed for cell in cells] == [0, 1]
+    assert numbers("0,0-2,1", "--seeds") == [0, 1, 2]
 
 
 def test_without_splits_a_grid_has_those_that_there_are(tmp_path):

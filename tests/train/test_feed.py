@@ -5,8 +5,10 @@ import pytest
 import torch
 from PIL import Image
 
+from openset.errors import OpenSetError
 from openset.protocols import load
 from openset.train import loop
+from openset.train.build import make_fabric, make_network
 from openset.train.config import Data, read_config
 from openset.train.feed import Feed
 from openset.train.run import begin, train
@@ -55,3 +57,26 @@ def test_an_image_without_windows_is_what_it_was(wide):
     digits = load("digits").train
     one, other = Feed(digits, Data(size=10)), Feed(digits, Data(size=10), crop=8)
     assert torch.equal(one.load(np.arange(5), 3)[0], other.load(np.arange(5), 3)[0])
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        (["augment.crop=16"], r"'augment.crop' \(16\) is larger than the images, which have 8 x 8 pixels"),
+        (
+            ["augment.crop_padding=8", "augment.padding=reflect"],
+            r"'augment.crop_padding' \(8\) must be below the side of the images \(8\) to reflect them",
+        ),
+    ],
+)
+def test_changes_that_images_are_too_small_for_are_refused_before_training(settings, message):
+    config = read_config(None, settings, **{"method.name": "maxlogit"})
+    with pytest.raises(OpenSetError, match=message):
+        make_network(config, Feed(load("digits").train, config.data), 6)
+
+
+def test_a_device_that_is_not_there_is_named():
+    if torch.backends.mps.is_available():
+        pytest.skip("this machine has it")
+    with pytest.raises(OpenSetError, match=r"The training cannot run with engine.accelerator = mps, .*: "):
+        make_fabric(read_config(None, ["engine.accelerator=mps"]))

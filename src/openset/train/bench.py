@@ -109,12 +109,12 @@ def make_grid(
     data_root: str | None = None,
     vary: Vary | None = None,
 ) -> list[Cell]:
-    """All cells; unknown names are found before any training. Without `splits`: the first five that there are."""
+    """All cells, each once; unknown names are found before any training. Without `splits`: the first five there are."""
     if vary is not None and vary.field in ("protocol", "split", "seed", *(one.partition("=")[0] for one in overrides)):
         raise OpenSetError(f"'{vary.field}' cannot be varied: another option sets it already.")
     cells = []
     of_vectors = {protocol: holds_vectors(protocol, data_root) for protocol in protocols}
-    grid = (
+    grid = dict.fromkeys(  # said twice, a run would count twice, with no spread between the two
         (protocol, *rest)
         for protocol in protocols
         for rest in product(methods, vary.values if vary else [None], _splits_of(protocol, splits), seeds)
