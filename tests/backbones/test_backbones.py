@@ -109,6 +109,19 @@ def test_bad_names_and_shapes(name, shape, message):
         build_backbone(name, shape, 3)
 
 
+@pytest.mark.parametrize(
+    ("name", "shape", "option", "message"),
+    [
+        ("classifier32", (3, 32, 32), {"dropout": 20}, r"'dropout' must be in \[0, 1\), got 20. Did you mean 0.2"),
+        ("mlp", (5,), {"dropout": -1}, r"'dropout' must be in \[0, 1\), got -1"),
+        ("fastnet", (3, 32, 32), {"width": 0}, "'width' must be 1 or more, got 0"),
+    ],
+)
+def test_bad_options_are_named(name, shape, option, message):
+    with pytest.raises(OpenSetError, match=message):
+        build_backbone(name, shape, 6, **option)
+
+
 def test_inputs_are_shifted_and_scaled():
     backbone = build_backbone("mlp", (2,), 3)
     plain = Network(backbone, METHODS["softmax"](backbone.n_features, 3))

@@ -1,4 +1,7 @@
+import os
+
 import pytest
+from PIL import Image
 
 from openset.data import CATALOG, open_dataset, splits_of
 from openset.errors import OpenSetError, OpenSetWarning
@@ -23,6 +26,23 @@ def test_small_images_in_folders_become_an_array(tmp_path):
     assert data.images.shape == (4, 16, 16, 3)
     write_image(tmp_path / "set" / "a" / "0.png", 77, (16, 16, 3))  # another picture under the old name
     assert (open_dataset(tmp_path / "set").images[0] != data.images[0]).any()
+
+
+def write_flat(path, tone):
+    """A picture whose file has as many bytes whatever its tone."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    Image.new("RGB", (16, 16), (tone, tone, tone)).save(path, "BMP")
+    return path
+
+
+def test_a_picture_replaced_by_an_older_one_of_the_same_size_is_noticed(tmp_path):
+    for name in ("a", "b"):
+        picture = write_flat(tmp_path / "set" / name / "0.bmp", 10)
+    before = open_dataset(tmp_path / "set")
+    os.utime(write_flat(picture, 20), ns=(1, 1))
+    after = open_dataset(tmp_path / "set")
+    assert (before.images[1] != after.images[1]).all()
+    assert before.fingerprint != after.fingerprint
 
 
 def test_official_parts_share_their_class_ids(tmp_path):
@@ -165,6 +185,56 @@ def test_cub_as_unpacked(tmp_path):
     (tmp_path / "cub" / "CUB_200_2011" / "images" / train.class_names[0] / "bird_0.jpg").unlink()
     with pytest.raises(OpenSetError, match=r"images\.txt lists images/001\.Black_footed_Albatross/bird_0\.jpg"):
         open_dataset("cub", "train", root=tmp_path)
+
+
+def write_own_cub(folder, **changes):
+    """CUB's layout for three pictures of two classes; `changes` are other contents of its lists."""
+    for name in ("a/0", "a/1", "b/0"):
+        write_image(folder / "set" / "images" / f"{name}.png", shape=(8, 8, 3))
+    lists = {
+        "images": "1 a/0.png\n2 a/1.png\n3 b/0.png\n",
+        "image_class_labels": "1 1\n2 1\n3 2\n",
+        "train_test_split": "1 1\n2 0\n3 1\n",
+    } | changes
+    for name, text in lists.items():
+        (folder / "set" / f"{name}.txt").write_text(text)
+    return folder / "set"
+
+
+def test_own_pictures_in_the_layout_of_cub(tmp_path):
+    write_image(tmp_path / "set" / "images" / "a" / "a b.png", shape=(8, 8, 3))  # names may have blanks
+    folder = write_own_cub(tmp_path, images="1 a/0.png\n2 a/a b.png\n3 b/0.png\n")
+    train, test = (open_dataset(folder, part) for part in ("train", "test"))
+    assert (train.class_names, train.labels.tolist(), test.ids.tolist()) == (
+        ("a", "b"),
+        [0, 1],
+        ["set/images/a/a b.png"],
+    )
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"images": "1 ../../secret.png\n"}, r"images\.txt, image 1: the path '../../secret\.png' leads out of"),
+        ({"images": "1 /etc/passwd\n"}, r"images\.txt, image 1: the path '/etc/passwd' leads out of"),
+        ({"images": "1 a/0.png\n2\n"}, r"images\.txt, line 2: expected a number and a value, found '2'"),
+        ({"image_class_labels": "1 1\n3 2\n"}, r"labels\.txt must give a class from 1 to 2 to image 2"),
+        ({"image_class_labels": "1 1\n2 x\n3 2\n"}, r"labels\.txt must give a class from 1 to 2 to image 2"),
+        ({"image_class_labels": "1 1\n2 1\n3 0\n"}, r"labels\.txt must give a class from 1 to 2 to image 3"),
+        ({"train_test_split": "1 1\n2 0\n"}, r"split\.txt must say 1 or 0 of image 3"),
+        ({"train_test_split": "1 0\n2 0\n3 0\n"}, r"split\.txt leaves no images for 'train'"),
+    ],
+)
+def test_a_bad_list_of_cub_is_named(tmp_path, changes, message):
+    write_image(tmp_path / "secret.png", shape=(8, 8, 3))
+    with pytest.raises(OpenSetError, match=message):
+        open_dataset(write_own_cub(tmp_path, **changes), "train")
+
+
+def test_a_missing_list_of_cub_is_named(tmp_path):
+    (write_own_cub(tmp_path) / "images.txt").unlink()
+    with pytest.raises(OpenSetError, match=r"images\.txt cannot be read"):
+        open_dataset(tmp_path / "set", "train")
 
 
 def test_a_strange_folder_in_a_named_data_set_is_named(tmp_path):

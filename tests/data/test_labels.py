@@ -40,3 +40,10 @@ def test_negative_and_unknown_are_labels_only_where_allowed():
 def test_a_bad_label_is_named_with_its_row(values, names, message):
     with pytest.raises(OpenSetError, match=message):
         class_ids(values, names, "here")
+
+
+@pytest.mark.parametrize("empty", [np.nan, np.inf, None, "nan"])
+def test_numbers_with_a_gap_do_not_become_names(empty):
+    with pytest.raises(OpenSetError, match="here, row 2: the label is empty or not a number"):
+        class_ids([0, 1, empty, 1], None, "here")
+    assert class_ids(["nan", "cat"], None, "here")[1] == ("cat", "nan")  # beside other words it is one

@@ -1,8 +1,10 @@
+import os
+
 import pytest
 
 from openset.data import open_dataset
-from openset.errors import OpenSetError
-from pictures import write_photos
+from openset.errors import OpenSetError, OpenSetWarning
+from pictures import write_image, write_photos
 
 
 @pytest.fixture
@@ -61,3 +63,33 @@ def test_a_binary_file_is_no_list(photos):
     (photos / "train.csv").write_bytes(b"\xff\xfe\x00\x01")
     with pytest.raises(OpenSetError, match=r"train\.csv is not a readable CSV file"):
         open_dataset(photos / "train.csv")
+
+
+@pytest.mark.parametrize("shape", [(16, 16, 3), (120, 100, 3)], ids=["small", "large"])
+def test_another_picture_under_the_old_name_is_noticed(tmp_path, shape):
+    picture = write_image(tmp_path / "a.png", 0, shape)
+    path = write_list(tmp_path, "a.png,0\n")
+    before = open_dataset(path)
+    pixel = before.array([0], (8, 8, 3))
+    write_image(picture, 1, (shape[0] - 1, *shape[1:]))
+    after = open_dataset(path)
+    assert (after.array([0], (8, 8, 3)) != pixel).any()
+    assert after.fingerprint != before.fingerprint
+
+
+def test_a_touched_file_is_the_same_picture(tmp_path):
+    picture = write_image(tmp_path / "a.png", 0, (16, 16, 3))
+    path = write_list(tmp_path, "a.png,0\n")
+    before = open_dataset(path).fingerprint
+    os.utime(picture, ns=(1, 1))
+    assert open_dataset(path).fingerprint == before
+
+
+def test_a_skipped_picture_is_looked_at_again_when_it_changes(tmp_path):
+    write_photos(tmp_path, 2)
+    (tmp_path / "IMG_0.jpg").write_bytes(b"no image")
+    path = write_list(tmp_path, "IMG_0.jpg,0\nIMG_1.jpg,0\n")
+    with pytest.warns(OpenSetWarning, match="1 of 2 images were left out"):
+        assert len(open_dataset(path, on_corrupt="skip")) == 1
+    write_photos(tmp_path, 1)
+    assert len(open_dataset(path, on_corrupt="skip")) == 2

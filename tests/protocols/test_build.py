@@ -294,3 +294,28 @@ def test_large_images_reach_a_loader(synthetic_root):
     assert images.shape == (64, 3, 20, 20)
     assert labels.tolist() == protocol.test.labels[:64].tolist()
     assert positions.tolist() == list(range(64))
+
+
+def write_vectors(path, labels):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    np.savez(path, features=np.random.default_rng(0).normal(size=(len(labels), 4)), labels=labels)
+
+
+@pytest.mark.parametrize("names", [["0", "1", "2", "3"], ["owl", "wren", "jay", "crow"]], ids=["numbers", "words"])
+@pytest.mark.parametrize("seen", [2, 3])
+def test_classes_that_only_the_test_has_are_there(tmp_path, names, seen):
+    write_vectors(tmp_path / "set" / "train.npz", np.repeat(names[:seen], 6))
+    write_vectors(tmp_path / "set" / "test.npz", np.repeat(names, 2))
+    for unknown in ("", f"unknown: [{names[2]}, {names[3]}]\n"):
+        protocol = load(write_yaml(tmp_path, f"data: set\nknown: [{names[0]}, {names[1]}]\n{unknown}"))
+        assert set(protocol.unknown_classes) == set(names[2:])
+        assert protocol.test.counts == (4, 0, 4)
+
+
+def test_a_table_in_pieces_is_read_whole_or_refused(tmp_path):
+    for number in range(2):
+        write_vectors(tmp_path / "set" / f"train-{number}.npz", np.repeat([0, 1], 6))
+    write_vectors(tmp_path / "set" / "test.npz", np.repeat([0, 1], 2))
+    path = write_yaml(tmp_path, "data: set\nknown: [0]\n")
+    with pytest.raises(OpenSetError, match=r"train-0\.npz and train-1\.npz are both the part 'train': join them"):
+        load(path)

@@ -5,7 +5,7 @@ import pytest
 from openset.errors import OpenSetError
 from openset.protocols import load
 from openset.protocols.export import export
-from pictures import read_rows
+from pictures import read_rows, write_image
 
 
 @pytest.fixture
@@ -107,3 +107,34 @@ def test_missing_lists_and_images_are_named(tmp_path, synthetic_root):
         (tmp_path / f"{part}.csv").write_text("a.jpg,0\n")
     with pytest.raises(OpenSetError, match=r"are looked for in .*imagenet, which is not there"):
         load("imagenet-p2", lists=tmp_path, data_root=tmp_path)
+
+
+def write_named_lists(folder, *, test=("cat", "owl", "unknown")):
+    """Lists with names for labels; no class lies in a folder of its own."""
+    for part, names in (("train", ("cat", "dog", "owl")), ("val", ("dog", "owl")), ("test", test)):
+        for name in names:
+            write_image(folder / "img" / f"{part}_{name}.png", shape=(8, 8, 3))
+        (folder / f"{part}.csv").write_text("".join(f"img/{part}_{name}.png,{name}\n" for name in names))
+    return folder
+
+
+def test_a_class_that_one_list_lacks_does_not_shift_the_others(tmp_path):
+    protocol = load(write_named_lists(tmp_path))
+    assert protocol.class_names == ("cat", "dog", "owl")
+    assert protocol.val.labels.tolist() == [1, 2]
+    assert protocol.test.labels.tolist() == [0, 2, -2]
+
+
+def test_a_class_that_training_lacks_is_named(tmp_path):
+    with pytest.raises(OpenSetError, match=r"test\.csv, row 1: no class 'fox'"):
+        load(write_named_lists(tmp_path, test=("cat", "fox", "unknown")))
+    (tmp_path / "test.csv").write_text("img/test_cat.png,0\nimg/test_fox.png,3\n")
+    with pytest.raises(OpenSetError, match=r"test\.csv, row 1: label 3 is out of range; classes are numbered 0 to 2"):
+        load(tmp_path)
+
+
+def test_lists_have_one_split(exported, tmp_path, synthetic_root):
+    with pytest.raises(OpenSetError, match=r"has no split 1: lists are one split, 0"):
+        load(write_named_lists(tmp_path / "mine"), split=1)
+    with pytest.raises(OpenSetError, match=r"has no split 2: lists are one split, 0"):
+        load("imagenet-p2", split=2, lists=exported[1], data_root=synthetic_root)

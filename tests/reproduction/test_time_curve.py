@@ -1,3 +1,6 @@
+import pytest
+
+from openset.errors import OpenSetError
 from openset.reproduction.options import Options
 from openset.reproduction.time_curve import SHARES, _job
 
@@ -26,3 +29,9 @@ def test_a_shorter_training_sees_small_images_for_a_shorter_time(tmp_path):
     wanted = [whole.augment.shrink_epochs * one.train.epochs / whole.train.epochs for one in configs]
     assert [one.augment.shrink_epochs for one in configs] == [max(1, round(epochs)) for epochs in wanted]
     assert whole.augment.shrink_epochs > 1
+
+
+def test_epochs_that_are_no_number_are_named(tmp_path):
+    options = Options(scale="cpu", results=tmp_path, out=tmp_path, overrides=["train.epochs=abc"])
+    with pytest.raises(OpenSetError, match=r"'train.epochs' must be a whole number, got 'abc'"):
+        _job(options, "mnist", "maxlogit", 0, 0.5)

@@ -1,6 +1,7 @@
 """The commands as a user types them."""
 
 import json
+import shutil
 
 import numpy as np
 import polars as pl
@@ -8,6 +9,8 @@ import pytest
 from PIL import Image
 
 from openset.cli import main
+from openset.cli._numbers import numbers
+from openset.errors import OpenSetWarning
 from openset.train import bench
 from openset.train.bench_tables import comma_separated, latex, markdown
 
@@ -93,6 +96,20 @@ def test_feature_vectors_get_a_network_for_them(command, tmp_path, capsys):
     assert openset(*command, *words) == 0
     (config,) = (tmp_path / "runs").rglob("config.yaml")
     assert "name: mlp" in config.read_text()
+
+
+@pytest.mark.parametrize("command", [("train", "-p"), ("bench", "-p")], ids=["train", "bench"])
+def test_a_broken_photo_is_left_out_on_request(command, images, tmp_path, capsys):
+    shutil.copytree(images, tmp_path / "photos")
+    (tmp_path / "photos/known/red/0.png").write_bytes(b"no image")
+    (tmp_path / "photos/unknown/blue/0.png").write_bytes(b"no image")
+    words = (*command, tmp_path / "photos", "-m", "softmax", "--set", "data.size=16", "--out", tmp_path / "runs", *FAST)
+    assert openset(*words) == 2
+    assert "--skip-corrupt" in capsys.readouterr().err
+    with pytest.warns(OpenSetWarning, match="images were left out"):
+        assert openset(*words, "--skip-corrupt") == 0
+    (summary,) = (tmp_path / "runs").rglob("summary.json")
+    assert any("1 of 60 images were left out" in note for note in json.loads(summary.read_text())["data_notes"])
 
 
 def test_resume_of_nothing(tmp_path, capsys):
@@ -270,6 +287,12 @@ def test_bench_varies_a_field(tmp_path, capsys, monkeypatch):
     assert "openauc weight=0.4" in (tmp_path / "b.html").read_text()
     assert openset(*words, *FAST) == 0
     assert trained == [0.4, 0.1]  # what is there is not done again
+
+
+def test_what_is_said_twice_is_run_once(tmp_path):
+    cells = bench.make_grid(["digits", "digits"], ["softmax", "softmax"], [0, 0], [0, 1, 0], tmp_path)
+    assert [cell.config.seed for cell in cells] == [0, 1]
+    assert numbers("0,0-2,1", "--seeds") == [0, 1, 2]
 
 
 def test_without_splits_a_grid_has_those_that_there_are(tmp_path):

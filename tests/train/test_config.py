@@ -56,6 +56,16 @@ def test_what_is_written_is_read_back(tmp_path):
         ("augment.randaugment=3", r"'augment.randaugment' must be a list such as \[1, 2\], got 3"),
         ("augment.randaugment=[1]", "'augment.randaugment' must be .number of operations, magnitude"),
         ("augment.randaugment=[1, x]", r"'augment.randaugment\[1\]' must be a whole number, got 'x'"),
+        ("augment.crop=-1", "'augment.crop' must be 0 or more"),
+        ("augment.crop_padding=-1", "'augment.crop_padding' must be 0 or more"),
+        ("augment.cutout=-1", "'augment.cutout' must be 0 or more"),
+        ("data.size=-1", "'data.size' must be 0 or more"),
+        ("optimizer.weight_decay=-1", "'optimizer.weight_decay' must be 0 or more, got -1"),
+        ("optimizer.momentum=1.5", r"'optimizer.momentum' must be in \[0, 1\), got 1.5"),
+        ("optimizer={momentum: 0, nesterov: true}", "'optimizer.nesterov' needs an 'optimizer.momentum' above 0"),
+        ("engine.accelerator=gpuu", r"'engine.accelerator' cannot be 'gpuu'. Did you mean 'gpu'\?"),
+        ("engine.precision=64-true", "'engine.precision' cannot be '64-true'"),
+        ("method={name: openauc, 1: 2}", "'method' has an option 1: options are words such as 'weight'"),
         ("data.channels=2", "'data.channels' must be 1, 3 or 0"),
         ("train.ema=95", "'train.ema' must be in"),
         ("method=openaucc", r"no method named 'openaucc'. Did you mean 'openauc'\?"),
@@ -130,3 +140,8 @@ def test_a_recipe_that_no_reader_can_take_is_one_sentence(value, tmp_path):
     file.write_text(f"protocol: {value}\n")
     with pytest.raises(OpenSetError, match=r"recipe\.yaml.*: not valid YAML: "):
         read_config(file)
+
+
+def test_a_window_is_no_larger_than_the_image():
+    with pytest.raises(OpenSetError, match=r"'augment.crop' \(300\) must not be above 'data.size' \(256\)"):
+        read_config(None, ["data.size=256", "augment.crop=300"])

@@ -14,7 +14,7 @@ import torch
 from lightning_fabric import Fabric
 
 from openset import operating
-from openset.errors import OpenSetError
+from openset.errors import OpenSetError, OpenSetWarning
 from openset.methods import METHODS
 from openset.metrics import auroc, confidence
 from openset.protocols import load
@@ -606,3 +606,26 @@ def test_train_step_is_repeatable(digits):
             fit(Fabric(accelerator="cpu", devices=1), network, feed, feed, config, watch=watch)
         losses.append(heard)
     assert losses[0] == losses[1]
+
+
+@pytest.mark.parametrize("resume", [False, True])
+def test_a_start_that_failed_does_not_stand_in_the_way(resume, tmp_path):
+    data, out = folders(tmp_path), tmp_path / "run"
+    with pytest.raises(OpenSetError, match=r"say which size to bring them to, with data\.size=224"):
+        run(out, protocol=str(data))
+    config = begin(small_config("data.size=16", "data.batch_size=8", protocol=str(data)), out, resume=resume)
+    assert train(config, out)["config"]["data"]["size"] == 16
+    assert read_config(out / "config.yaml") == config
+
+
+def test_images_that_cannot_be_decoded_are_left_out_on_request(tmp_path):
+    data, out = folders(tmp_path), tmp_path / "run"
+    for name in ("known/red/0.png", "known/red/1.png", "unknown/blue/0.png"):
+        (data / name).write_bytes(b"no image")
+    config = begin(small_config("data.size=16", "data.batch_size=8", protocol=str(data)), out, resume=False)
+    with pytest.raises(OpenSetError, match=r"cannot be decoded .* leave it out with .*--skip-corrupt"):
+        train(config, out)
+    with pytest.warns(OpenSetWarning, match="images were left out"):
+        summary = train(begin(config, out, resume=True), out, on_corrupt="skip")
+    assert any("2 of 60 images were left out" in note for note in summary["data_notes"])
+    assert "skip" not in (out / "config.yaml").read_text()

@@ -5,6 +5,7 @@ from itertools import pairwise
 from torch import nn
 
 from openset.backbones._base import BACKBONES, Backbone, GlobalMean
+from openset.errors import check_share
 
 
 @BACKBONES.register("classifier32")
@@ -18,6 +19,7 @@ class Classifier32(Backbone):
 
     def __init__(self, shape: tuple[int, ...], n_outputs: int, *, dropout: float = 0.2) -> None:
         super().__init__(shape, n_outputs)
+        check_share("classifier32", "dropout", dropout, zero=True, one=False)
         widths = [(shape[0], 64, 64, 128), (128, 128, 128, 128), (128, 128, 128, 128)]
         blocks = [_block(block, dropout) for block in widths]
         blocks[-1].append(GlobalMean())

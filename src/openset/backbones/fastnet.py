@@ -5,6 +5,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F  # noqa: N812
 
 from openset.backbones._base import BACKBONES, Backbone
+from openset.errors import OpenSetError
 
 _SMALLEST = 6  # pixels per side that are worth halving
 
@@ -22,6 +23,8 @@ class FastNet(Backbone):
 
     def __init__(self, shape: tuple[int, ...], n_outputs: int, *, width: int = 16, scale: float = 1 / 9) -> None:
         super().__init__(shape, n_outputs)
+        if width < 1:
+            raise OpenSetError(f"fastnet: 'width' must be 1 or more, got {width}.")
         self.whiten = Whiten(shape[0])
         before, side = self.whiten.n_filters, min(shape[1:]) - 1
         stages: list[nn.Module] = [self.whiten]

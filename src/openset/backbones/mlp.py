@@ -5,7 +5,7 @@ from itertools import pairwise
 from torch import nn
 
 from openset.backbones._base import BACKBONES, Backbone
-from openset.errors import OpenSetError
+from openset.errors import OpenSetError, check_share
 
 
 @BACKBONES.register("mlp")
@@ -21,6 +21,7 @@ class Mlp(Backbone):
         super().__init__(shape, n_outputs)
         if not hidden or min(hidden) < 1:
             raise OpenSetError(f"mlp: 'hidden' must be sizes of one or more layers, got {list(hidden)}.")
+        check_share("mlp", "dropout", dropout, zero=True, one=False)
         self.n_features = hidden[-1]
         self.stages = nn.ModuleList(
             nn.Sequential(nn.Dropout(dropout), nn.Linear(before, after), nn.ReLU())

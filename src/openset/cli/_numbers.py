@@ -14,7 +14,7 @@ def names(text: str) -> list[str]:
 
 
 def numbers(text: str, option: str) -> list[int]:
-    """`0-2,5` as 0, 1, 2, 5."""
+    """`0-2,5` as 0, 1, 2, 5; each once."""
     found: list[int] = []
     for piece in names(text):
         written = _PIECE.fullmatch(piece)
@@ -28,4 +28,4 @@ def numbers(text: str, option: str) -> list[int]:
         found += range(first, last + 1)
     if not found:
         raise OpenSetError(f"{option}: give at least one number.")
-    return found
+    return list(dict.fromkeys(found))

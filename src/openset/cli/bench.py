@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
-from openset.cli._console import JsonOption, console, table
+from openset.cli._console import JsonOption, SkipCorruptOption, console, table
 from openset.cli._outputs import FiguresOption, ReportOption, check_outputs, say_written
 from openset.cli.train import DataRootOption, SetOption
 
@@ -39,6 +39,7 @@ def command(
     figures: FiguresOption = None,
     json: JsonOption = None,
     data_root: DataRootOption = None,
+    skip_corrupt: SkipCorruptOption = False,
 ) -> None:
     """Train a grid of methods, protocols, splits and seeds; tables of mean and standard deviation.
 
@@ -88,7 +89,8 @@ def command(
 
     try:
         with training_bar(cells[0].config, "Bench") as watch:
-            done, failed = bench.run_grid(cells, tell=tell, watch=lambda _: watch)
+            on_corrupt = "skip" if skip_corrupt else "stop"
+            done, failed = bench.run_grid(cells, tell=tell, on_corrupt=on_corrupt, watch=lambda _: watch)
     except (Interrupted, KeyboardInterrupt):
         typer.echo("Stopped; all is saved. Run the same command again to go on.", err=True)
         raise typer.Exit(130) from None

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from openset.cli._console import JsonOption, console, table
+from openset.cli._console import JsonOption, SkipCorruptOption, console, table
 from openset.cli._outputs import check_outputs
 
 app = typer.Typer(
@@ -24,7 +24,6 @@ Name = Annotated[
 ]
 Split = Annotated[int, typer.Option(help="Which of the protocol's splits.")]
 Lists = Annotated[Path | None, typer.Option(help="Take the samples from the CSV lists in this folder instead.")]
-SkipCorrupt = Annotated[bool, typer.Option("--skip-corrupt", help="Leave out images that cannot be decoded.")]
 
 
 @app.command("list")
@@ -56,7 +55,7 @@ def show(
     data_root: DataRoot = None,
     lists: Lists = None,
     figure: Annotated[Path | None, typer.Option(help="Write a contact sheet of samples, such as sheet.png.")] = None,
-    skip_corrupt: SkipCorrupt = False,
+    skip_corrupt: SkipCorruptOption = False,
     json: JsonOption = None,
 ) -> None:
     """The classes, numbers of samples and fingerprint of one protocol.
@@ -95,7 +94,7 @@ def export(
     data_root: DataRoot = None,
     lists: Lists = None,
     images: Annotated[bool, typer.Option("--images", help="Write images that are not files as PNG, too.")] = False,
-    skip_corrupt: SkipCorrupt = False,
+    skip_corrupt: SkipCorruptOption = False,
     json: JsonOption = None,
 ) -> None:
     """CSV lists `path,label` for other programs: labels from 0 up, -1 negative, -2 unknown.

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from openset.cli._console import JsonOption, console, table
+from openset.cli._console import JsonOption, SkipCorruptOption, console, table
 from openset.cli._outputs import check_outputs
 from openset.cli.train import DataRootOption, SetOption
 
@@ -50,6 +50,7 @@ def command(
         list[str] | None, typer.Option(help="Detection: results on both kinds of image, NAME=FILE; once per detector.")
     ] = None,
     data_root: DataRootOption = None,
+    skip_corrupt: SkipCorruptOption = False,
     json: JsonOption = None,
 ) -> None:
     """Make a table or figure of the papers again, and put ours beside the published one.
@@ -91,6 +92,7 @@ def command(
         seeds=numbers(seeds, "--seeds"),
         overrides=settings or (),
         data_root=None if data_root is None else str(data_root),
+        on_corrupt="skip" if skip_corrupt else "stop",
         show=show,
         keep_changed=keep_changed,
         detectors=detectors,

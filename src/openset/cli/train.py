@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from openset.cli._console import JsonOption, console, table
+from openset.cli._console import JsonOption, SkipCorruptOption, console, table
 from openset.cli._outputs import FiguresOption, ReportOption, check_outputs, say_written
 
 SetOption = Annotated[
@@ -34,6 +34,7 @@ def command(
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Run folder.")] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in --out.")] = False,
     data_root: DataRootOption = None,
+    skip_corrupt: SkipCorruptOption = False,
     report: ReportOption = None,
     figures: FiguresOption = None,
     json: JsonOption = None,
@@ -84,7 +85,11 @@ def command(
     try:
         with training_bar(config) as watch:
             summary = train(
-                config, out, watch=watch, tell=lambda note: screen.print(note, style="dim", highlight=False)
+                config,
+                out,
+                on_corrupt="skip" if skip_corrupt else "stop",
+                watch=watch,
+                tell=lambda note: screen.print(note, style="dim", highlight=False),
             )
     except Interrupted as stopped:
         typer.echo(f"Stopped at {stopped}; all is saved. Go on with: openset train --resume --out {out}", err=True)

@@ -2,13 +2,16 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from openset.data.images import Encoded, Pixels, Shape, fitted, refitted
+from openset.data.images import BadImageError, Encoded, Pixels, Shape, fitted, refitted
 from openset.errors import OpenSetError
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
 
 Kind = Literal["images", "features", "encoded"]
 
@@ -62,10 +65,25 @@ class Dataset:
             return refitted(self.images[chosen], shape or self.images.shape[1:])
         if shape is None:
             raise OpenSetError(f"The images of {self.name} differ in size: say which size to bring them to.")
-        assert self.encoded is not None
         if not len(chosen):
             return np.empty((0, *shape), dtype=np.uint8)
-        return np.stack([fitted(self.encoded.load(int(row)), shape) for row in chosen])
+        return np.stack([fitted(self.picture(int(row)), shape) for row in chosen])
+
+    def picture(self, row: int) -> "Image":
+        """One image as a PIL image, as large as it is."""
+        if self.images is not None:
+            from PIL import Image
+
+            pixels = self.images[row]
+            return Image.fromarray(pixels[..., 0] if pixels.shape[-1] == 1 else pixels)
+        if self.encoded is None:
+            raise OpenSetError(f"{self.name} holds feature vectors, not images.")
+        try:
+            return self.encoded.load(row)
+        except BadImageError as error:
+            raise OpenSetError(
+                f"{error}: replace the image, or leave it out with on_corrupt='skip' (--skip-corrupt)."
+            ) from error
 
 
 def row_ids(name: str, split: str, rows: NDArray[np.int64]) -> NDArray[np.str_]:

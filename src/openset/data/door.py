@@ -168,6 +168,10 @@ def _file_opener(
     from openset.data.tables import open_npz, open_parquet
 
     suffix = paths[0].suffix.lower()
+    if len(paths) > 1 and any(path.suffix.lower() != ".parquet" for path in paths):
+        raise OpenSetError(
+            f"{paths[0]} and {paths[1].name} are both the part '{part}': join them into one file, or move one away."
+        )
     if suffix == ".parquet":
         return partial(open_parquet, paths, name, part, card=card, on_corrupt=on_corrupt)
     if suffix == ".npz":

@@ -1,6 +1,5 @@
 """Image files in folders: a folder per class, ILSVRC and TinyImageNet with their flat validation, CUB."""
 
-import hashlib
 import os
 import re
 from collections.abc import Collection, Sequence
@@ -15,6 +14,8 @@ from openset.data.catalog import Card
 from openset.data.checks import without_bad
 from openset.data.dataset import Dataset, skipped_note
 from openset.data.images import SUFFIXES, ImageFiles
+from openset.data.place import inside
+from openset.data.stamps import Stamp, digest_of, fingerprint_of_files, stamp_of
 from openset.errors import OpenSetError, did_you_mean
 
 _WRAPPERS = ("ILSVRC", "Data/CLS-LOC", "tiny-imagenet-200", "CUB_200_2011")
@@ -26,7 +27,7 @@ class Listing:
 
     root: Path
     names: tuple[str, ...]
-    sizes: tuple[int, ...]
+    stamps: tuple[Stamp, ...]
     labels: NDArray[np.int64]
     class_names: tuple[str, ...]
     notes: tuple[str, ...] = ()
@@ -58,18 +59,18 @@ def list_class_folders(
     strange = next((name for name in found if name not in set(names)), None)
     if strange is not None:
         raise OpenSetError(f"{folder / strange} is not one of its classes. {did_you_mean(strange, names)}")
-    files: list[tuple[str, int]] = []
+    files: list[tuple[str, Stamp]] = []
     labels: list[int] = []
     others: list[str] = []
     present = set(found)
     for label, name in enumerate(names):
         if name not in present or (classes is not None and name not in classes):
             continue
-        inside, left = _images_below(root, f"{part}/{name}".lstrip("/"))
-        if not inside:
+        found_here, left = _images_below(root, f"{part}/{name}".lstrip("/"))
+        if not found_here:
             raise OpenSetError(_no_images(folder / name, left))
-        files += inside
-        labels += [label] * len(inside)
+        files += found_here
+        labels += [label] * len(found_here)
         others += left
     loose = [entry.name for entry in os.scandir(folder) if entry.is_file() and _is_image(entry.name)]
     notes = _left_out(others) + (
@@ -99,37 +100,61 @@ def list_flat(root: Path, part: str, class_names: Sequence[str], *, outer: Path)
 
 def list_cub(root: Path, part: str, class_names: Sequence[str]) -> Listing:
     """CUB's own layout: images.txt, image_class_labels.txt and train_test_split.txt beside images/."""
-    names, labels, training = (
-        dict(line.split() for line in (root / file).read_text(encoding="utf-8").splitlines() if line.strip())
-        for file in ("images.txt", "image_class_labels.txt", "train_test_split.txt")
+    images = root / "images.txt"
+    names, numbers, training = (
+        _cub_table(root / file) for file in ("images.txt", "image_class_labels.txt", "train_test_split.txt")
     )
+    position = {str(label + 1): label for label in range(len(class_names))}
     wanted = "1" if part == "train" else "0"
-    chosen = [key for key in names if training.get(key) == wanted]
-    files = [(f"images/{names[key]}", 0) for key in chosen]
-    missing = next((name for name, _ in files if not (root / name).is_file()), None)
-    if missing is not None:
-        raise OpenSetError(f"{root / 'images.txt'} lists {missing}, which is not there.")
-    return _listing(root, files, [int(labels[key]) - 1 for key in chosen], tuple(class_names), ())
+    files: list[tuple[str, Stamp]] = []
+    labels: list[int] = []
+    for key, name in names.items():
+        path = inside(root / "images", name, f"{images}, image {key}")
+        if training.get(key) not in {"0", "1"}:
+            raise OpenSetError(f"{root / 'train_test_split.txt'} must say 1 or 0 of image {key}, which {images} lists.")
+        if numbers.get(key) not in position:
+            raise OpenSetError(
+                f"{root / 'image_class_labels.txt'} must give a class from 1 to {len(class_names)} to image {key}, "
+                f"which {images} lists."
+            )
+        if training[key] != wanted:
+            continue
+        if not path.is_file():
+            raise OpenSetError(f"{images} lists images/{name}, which is not there.")
+        files.append((f"images/{name}", stamp_of(path.stat())))
+        labels.append(position[numbers[key]])
+    if not files:
+        raise OpenSetError(f"{root / 'train_test_split.txt'} leaves no images for '{part}'.")
+    return _listing(root, files, labels, tuple(class_names), ())
+
+
+def _cub_table(file: Path) -> dict[str, str]:
+    """Lines `key value` of one of CUB's lists."""
+    try:
+        lines = file.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise OpenSetError(f"{file} cannot be read, and it tells which image is of which class and part.") from error
+    rows = [(number, line.split(maxsplit=1)) for number, line in enumerate(lines, start=1) if line.strip()]
+    bad = next((number for number, row in rows if len(row) != 2), None)
+    if bad is not None:
+        raise OpenSetError(f"{file}, line {bad}: expected a number and a value, found {lines[bad - 1]!r}.")
+    return {key: value.strip() for _, (key, value) in rows}
 
 
 def open_listing(listing: Listing, name: str, split: str, *, card: Card | None, on_corrupt: str) -> Dataset:
     """Small images of one size as an array; everything else decoded when it is needed."""
     encoded = ImageFiles(listing.root, listing.names, upright=card is None)
-    digest = hashlib.sha256(
-        "\n".join(f"{file}|{size}" for file, size in zip(listing.names, listing.sizes, strict=True)).encode()
-    )
-    digest.update(listing.labels.tobytes())
-    key = [listing.root.resolve(), split, digest.hexdigest(), _newest(encoded) if card is None else ""]
+    key = [listing.root.resolve(), split, digest_of(listing.names, listing.labels, listing.stamps)]
     what = str(listing.root)
     rows = np.arange(len(encoded))
     skipped: tuple[str, ...] = ()
-    images = None
+    images, pixels = None, ""
     if card is None or not card.large:
         try:
             found = stored(
                 key, lambda: (encoded, listing.labels, listing.class_names), on_corrupt=on_corrupt, what=what
             )
-            images, rows, skipped = found.images, found.rows, found.skipped
+            images, rows, skipped, pixels = found.images, found.rows, found.skipped, found.fingerprint
         except NotSmallError:
             pass
     if images is None:
@@ -141,7 +166,7 @@ def open_listing(listing: Listing, name: str, split: str, *, card: Card | None, 
         labels=listing.labels[rows],
         class_names=listing.class_names,
         ids=np.array([f"{name}/{file}" for file in names], dtype=np.str_),
-        fingerprint=digest.hexdigest()[:16],
+        fingerprint=fingerprint_of_files(listing.names, listing.labels, listing.stamps, pixels),
         images=images,
         encoded=ImageFiles(listing.root, names, upright=card is None),
         titles=card.titles if card else {},
@@ -151,13 +176,13 @@ def open_listing(listing: Listing, name: str, split: str, *, card: Card | None, 
 
 def _listing(
     root: Path,
-    files: Sequence[tuple[str, int]],
+    files: Sequence[tuple[str, Stamp]],
     labels: Sequence[int],
     class_names: tuple[str, ...],
     notes: tuple[str, ...],
 ) -> Listing:
-    names, sizes = tuple(name for name, _ in files), tuple(size for _, size in files)
-    return Listing(root, names, sizes, np.array(labels, dtype=np.int64), class_names, notes)
+    names, stamps = tuple(name for name, _ in files), tuple(stamp for _, stamp in files)
+    return Listing(root, names, stamps, np.array(labels, dtype=np.int64), class_names, notes)
 
 
 def _one_class(root: Path, part: str, class_names: Sequence[str] | None) -> Listing:
@@ -170,9 +195,9 @@ def _one_class(root: Path, part: str, class_names: Sequence[str] | None) -> List
     return _listing(root, files, [0] * len(files), (folder.name,), _left_out(others))
 
 
-def _images_below(root: Path, part: str) -> tuple[list[tuple[str, int]], list[str]]:
-    """Image files below `root/part` as (path from root, size), sorted, and the other files."""
-    images: list[tuple[str, int]] = []
+def _images_below(root: Path, part: str) -> tuple[list[tuple[str, Stamp]], list[str]]:
+    """Image files below `root/part` as (path from root, stamp), sorted, and the other files."""
+    images: list[tuple[str, Stamp]] = []
     others: list[str] = []
     waiting = [part]
     while waiting:
@@ -184,7 +209,7 @@ def _images_below(root: Path, part: str) -> tuple[list[tuple[str, int]], list[st
             if entry.is_dir():
                 waiting.append(path)
             elif _is_image(entry.name):
-                images.append((path, entry.stat().st_size))
+                images.append((path, stamp_of(entry.stat())))
             else:
                 others.append(path)
     return sorted(images), sorted(others)
@@ -229,8 +254,3 @@ def _flat_classes(root: Path, folder: Path, outer: Path) -> dict[str, str] | Non
         )
         return {stem: match.group(1) for stem, match in found if match is not None}
     return None
-
-
-def _newest(encoded: ImageFiles) -> int:
-    """When a user's own photographs last changed; published data does not."""
-    return max((encoded.root / name).stat().st_mtime_ns for name in encoded.names)

@@ -1,6 +1,7 @@
 """Decoding images and bringing them to one shape. Pictures are data of strangers: a bad one is named, never fatal."""
 
 import io
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
 Pixels = NDArray[np.uint8]
 Shape = tuple[int, int, int]
 SUFFIXES = frozenset({".jpg", ".jpeg", ".png", ".bmp", ".gif", ".webp", ".tif", ".tiff", ".ppm", ".pgm"})
+
+_WHITE_16 = 65535
 
 
 class BadImageError(OpenSetError):
@@ -88,17 +91,54 @@ class ImageCells:
 
 def decode(source: Path | io.BytesIO, place: str, *, upright: bool = False) -> "Image":
     """An image in mode L (grey) or RGB, fully read."""
-    from PIL import Image, ImageOps
+    from PIL import Image
 
     try:
         with Image.open(source) as opened:
             opened.load()
-            turned = ImageOps.exif_transpose(opened) if upright else opened
-            return turned.convert("L" if turned.mode in {"1", "L"} else "RGB")
+            shallow = _eight_bits(_turned(opened) if upright else opened)
+            return shallow.convert("L" if shallow.mode in {"1", "L"} else "RGB")
     except FileNotFoundError as error:
         raise BadImageError(f"{place} is missing") from error
-    except (OSError, ValueError, SyntaxError, EOFError, Image.DecompressionBombError) as error:
+    except Exception as error:  # a broken file can fail in many ways, and no list of them is complete
         raise BadImageError(f"{place} cannot be decoded ({_first_words(error)})") from error
+
+
+_ORIENTATION = 0x0112
+_TURNS = {
+    2: "FLIP_LEFT_RIGHT",
+    3: "ROTATE_180",
+    4: "FLIP_TOP_BOTTOM",
+    5: "TRANSPOSE",
+    6: "ROTATE_270",
+    7: "TRANSVERSE",
+    8: "ROTATE_90",
+}
+
+
+def _turned(image: "Image") -> "Image":
+    """Upright, as the camera noted; where the notes cannot be read, the picture as it is."""
+    from PIL.Image import Transpose
+
+    try:
+        noted = _TURNS.get(image.getexif().get(_ORIENTATION, 1))
+    except Exception:  # broken notes do not make a bad picture
+        return image
+    return image if noted is None else image.transpose(Transpose[noted])
+
+
+def _eight_bits(image: "Image") -> "Image":
+    """Grey values of 16 bits scaled down; Pillow would cut them off at 255, so that nearly all are white."""
+    from PIL import Image
+
+    if image.mode == "F":
+        raise ValueError("its pixels are fractions: save it with 8 or 16 bits")
+    if image.mode != "I" and not image.mode.startswith("I;16"):
+        return image
+    values = np.asarray(image).astype(np.float64)
+    if values.min() < 0 or values.max() > _WHITE_16:
+        raise ValueError("its pixels have more than 16 bits: save it with 8 or 16")
+    return Image.fromarray(np.round(values * (255 / _WHITE_16)).astype(np.uint8))
 
 
 def _transposed(image: "Image") -> "Image":
@@ -122,6 +162,21 @@ def fitted(image: "Image", shape: Shape) -> Pixels:
     if toned.size != (width, height):
         toned = ImageOps.fit(toned, (width, height))
     return np.asarray(toned).reshape(shape)
+
+
+def window(image: "Image", size: int, side: int, place: Sequence[float]) -> Pixels:
+    """A square of `side` pixels, in colour, out of the whole image with its smaller side brought to `size`.
+
+    `place`, from the top and from the left, is in [0, 1): 0 is one end and almost 1 the other.
+    """
+    scale = size / min(image.size)
+    across, down = (max(size, round(length * scale)) for length in image.size)
+    left, top = int(place[1] * (across - side + 1)), int(place[0] * (down - side + 1))
+    # Only what is seen is resized: the whole of a long and narrow image might not fit into memory.
+    to_x, to_y = image.width / across, image.height / down
+    right, bottom = min((left + side) * to_x, image.width), min((top + side) * to_y, image.height)
+    toned = image.convert("RGB")
+    return np.asarray(toned.resize((side, side), box=(left * to_x, top * to_y, right, bottom)))
 
 
 def refitted(pixels: Pixels, shape: Shape) -> Pixels:

@@ -21,7 +21,7 @@ def class_ids(
 ) -> tuple[NDArray[np.int64], tuple[str, ...]]:
     """Class ids and names; with `open_labels` also -1, -2 and their words. A bad value is named with its row."""
     array = np.asarray(values)
-    if array.dtype.kind in "iu" or _all_whole(array):
+    if array.dtype.kind in "iu" or _all_whole(array, where):
         return _from_numbers(array, class_names, where, open_labels=open_labels)
     words = [str(value).strip() for value in array.tolist()]
     if any(word in {"", "None"} for word in words):
@@ -38,13 +38,19 @@ def class_ids(
     return np.array([position[word] for word in words], dtype=np.int64), names
 
 
-def _all_whole(array: NDArray[Any]) -> bool:
-    """Floats and texts that all spell whole numbers, as in a CSV column."""
+def _all_whole(array: NDArray[Any], where: str) -> bool:
+    """Floats and texts that all spell whole numbers, as in a CSV column.
+
+    A gap among numbers is an error: tables write it as NaN, which must not become the name of a class.
+    """
     try:
         numbers = array.astype(np.float64)
     except (TypeError, ValueError):
         return False
-    return bool(np.isfinite(numbers).all() and (numbers == np.round(numbers)).all())
+    finite = np.isfinite(numbers)
+    if not finite.all():
+        raise OpenSetError(f"{where}, row {int(np.argmin(finite))}: the label is empty or not a number.")
+    return bool((numbers == np.round(numbers)).all())
 
 
 def _from_numbers(

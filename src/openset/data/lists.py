@@ -1,7 +1,6 @@
 """Lists of images, `path,label` as openset-imagenet publishes them: with or without a header, -1 and -2 allowed."""
 
 import csv
-import hashlib
 from pathlib import Path, PurePosixPath
 
 import numpy as np
@@ -14,6 +13,7 @@ from openset.data.dataset import Dataset, skipped_note
 from openset.data.images import ImageFiles
 from openset.data.labels import class_ids
 from openset.data.place import inside
+from openset.data.stamps import digest_of, fingerprint_of_files, stamp_of
 from openset.errors import OpenSetError
 from openset.files import existing
 
@@ -21,9 +21,18 @@ OPEN_NAMES = {NEGATIVE: "negative", UNKNOWN: "unknown"}
 
 
 def open_list(
-    path: Path, name: str, split: str, *, root: Path | None, on_corrupt: str, upright: bool = False
+    path: Path,
+    name: str,
+    split: str,
+    *,
+    root: Path | None,
+    on_corrupt: str,
+    class_names: tuple[str, ...] | None = None,
 ) -> Dataset:
-    """The images a list names, looked for below `root`, or else beside the list."""
+    """The images a list names, looked for below `root`, or else beside the list.
+
+    `class_names` are those of a list that this one goes with: made from its own rows, the ids of both would differ.
+    """
     folder = root if root is not None else path.parent
     rows = _read(path)
     for number, (image, _) in rows:
@@ -31,27 +40,27 @@ def open_list(
             raise OpenSetError(f"{path}, row {number}: there is no image {folder / image}.")
     _refuse_twice(path, rows)
     names = tuple(image for _, (image, _) in rows)
-    labels, class_names = class_ids([label for _, (_, label) in rows], None, str(path), open_labels=True)
-    class_names = _folder_names(names, labels, class_names)
-    encoded = ImageFiles(folder, names, upright=upright)
-    digest = hashlib.sha256("\n".join(names).encode() + labels.tobytes()).hexdigest()
-    key = [folder.resolve(), path.stat().st_size, path.stat().st_mtime_ns, digest]
-    images = None
+    labels, found_names = class_ids([label for _, (_, label) in rows], class_names, str(path), open_labels=True)
+    named = _folder_names(names, labels, found_names) if class_names is None else found_names
+    encoded = ImageFiles(folder, names, upright=False)
+    stamps = tuple(stamp_of((folder / image).stat()) for image in names)
+    key = [folder.resolve(), digest_of(names, labels, stamps)]
     try:
-        found = stored(key, lambda: (encoded, labels, class_names), on_corrupt=on_corrupt, what=str(path))
-        images, kept, skipped = found.images, found.rows, found.skipped
+        found = stored(key, lambda: (encoded, labels, named), on_corrupt=on_corrupt, what=str(path))
+        images, kept, skipped, pixels = found.images, found.rows, found.skipped, found.fingerprint
     except NotSmallError:
         kept, skipped = without_bad(encoded, key, on_corrupt, str(path))
+        images, pixels = None, ""
     files = tuple(names[row] for row in kept)
     return Dataset(
         name=name,
         split=split,
         labels=labels[kept],
-        class_names=class_names,
+        class_names=named,
         ids=np.array(files, dtype=np.str_),
-        fingerprint=digest[:16],
+        fingerprint=fingerprint_of_files(names, labels, stamps, pixels),
         images=images,
-        encoded=ImageFiles(folder, files, upright=upright),
+        encoded=ImageFiles(folder, files, upright=False),
         notes=skipped_note(skipped, len(kept)),
     )
 

@@ -26,7 +26,6 @@ def torch_dataset(
     the image is a uint8 tensor C x H x W.
     """
     import torch
-    from PIL import Image
     from torch.utils.data import Dataset as TorchDataset
 
     if transform is None and shape is None:
@@ -37,14 +36,7 @@ def torch_dataset(
             return len(rows)
 
         def __getitem__(self, position: int) -> tuple[Any, int, int]:
-            data, row = sources[int(source[position])], int(rows[position])
-            if data.images is not None:
-                stored = data.images[row]
-                image = Image.fromarray(stored[..., 0] if stored.shape[-1] == 1 else stored)
-            elif data.encoded is not None:
-                image = data.encoded.load(row)
-            else:
-                raise OpenSetError(f"{data.name} holds feature vectors, not images.")
+            image = sources[int(source[position])].picture(int(rows[position]))
             if transform is not None:
                 return transform(image), int(labels[position]), position
             assert shape is not None

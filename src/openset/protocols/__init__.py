@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from openset.errors import OpenSetError
 from openset.files import is_folder
 from openset.protocols.build import build
 from openset.protocols.definition import Definition
@@ -36,11 +37,13 @@ def load(
     >>> protocol.train.array([0, 1]).shape, sorted(set(protocol.train.labels.tolist()))
     ((2, 8, 8, 1), [-1, 0, 1, 2, 3, 4, 5])
     """
-    if lists is not None:
-        return build_from_lists(Path(lists), find(name), root=data_root, on_corrupt=on_corrupt)
-    if _is_lists(name):
-        return build_from_lists(Path(name), None, root=data_root, on_corrupt=on_corrupt)
-    return build(find(name), split=split, data_root=data_root, on_corrupt=on_corrupt)
+    folder = lists if lists is not None else name if _is_lists(name) else None
+    if folder is None:
+        return build(find(name), split=split, data_root=data_root, on_corrupt=on_corrupt)
+    if split != 0:
+        raise OpenSetError(f"{folder} has no split {split}: lists are one split, 0.")
+    definition = find(name) if lists is not None else None
+    return build_from_lists(Path(folder), definition, root=data_root, on_corrupt=on_corrupt)
 
 
 def n_splits(name: str | Path) -> int:

@@ -44,10 +44,11 @@ class Opened:
         )
 
     def class_names(self, data: str) -> tuple[str, ...]:
-        """The classes of a data set; those of the catalogue are known without the data."""
+        """The classes of a data set, also those of one part only; of the catalogue they are known without the data."""
         if data in CATALOG:
             return CATALOG[data].class_names
-        return self.sources[self.number(data, self.splits(data)[0])].class_names
+        parts = [self.sources[self.number(data, split)] for split in self.splits(data)]
+        return tuple(dict.fromkeys(name for part in parts for name in part.class_names))
 
     def splits(self, data: str) -> tuple[str, ...]:
         """The parts a data set has."""

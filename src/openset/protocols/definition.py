@@ -155,7 +155,9 @@ def _published(content: Any, where: str) -> Mapping[str, Sequence[int]]:
 
 def _splits(content: Mapping[str, Any], data: str, where: str) -> tuple[Roles, ...] | RandomRoles:
     forms = [form for form in ("splits", "random") if form in content]
-    if forms and any(role in content for role in _ROLES if not (forms == ["random"] and role != "known")):
+    if len(forms) > 1:
+        raise OpenSetError(f"{where}: give either 'splits' or 'random', not both.")
+    if forms and any(role in content for role in _ROLES):
         raise OpenSetError(f"{where}: give either '{forms[0]}' or 'known', 'negative' and 'unknown', not both.")
     if "random" in content:
         return _random(content["random"], data, where)

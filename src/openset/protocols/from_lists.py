@@ -41,15 +41,13 @@ def build_from_lists(
     base = _image_root(definition, root)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", OpenSetWarning)
-        opened = {
-            part: open_list(path, folder.name, part, root=base, on_corrupt=on_corrupt) for part, path in paths.items()
-        }
+        opened: dict[str, Dataset] = {}
+        for part, path in paths.items():  # the list to train on comes first and numbers the classes of all
+            names = opened["train"].class_names if opened else None
+            opened[part] = open_list(path, folder.name, part, root=base, on_corrupt=on_corrupt, class_names=names)
     samples = {part: _samples(number, data) for number, (part, data) in enumerate(opened.items())}
     lists = _class_lists(definition, opened, samples, str(folder))
     name = definition.name if definition else folder.resolve().name
-    for part, data in opened.items():
-        if (data.labels >= len(lists.known.classes)).any():
-            raise OpenSetError(f"{paths[part]} has labels above those of {paths['train']}.")
     check_overlap(name, samples)
     notes = [
         *(definition_notes(definition) if definition else []),

@@ -1,6 +1,6 @@
 """Train, validation and test: index views on the data, never copies."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from openset.checks import NEGATIVE, UNKNOWN
 from openset.data import Dataset
+from openset.data.images import window
 from openset.errors import OpenSetError
 
 
@@ -61,6 +62,13 @@ class Part:
         out = np.empty_like(joined)
         out[np.concatenate(places)] = joined
         return out
+
+    def windows(
+        self, positions: NDArray[np.int64], size: int, side: int, places: Sequence[Sequence[float]]
+    ) -> NDArray[np.uint8]:
+        """Squares of `side` pixels, each cut at its place out of an image with its smaller side brought to `size`."""
+        pictures = (self.sources[self.source[one]].picture(int(self.rows[one])) for one in positions)
+        return np.stack([window(one, size, side, place) for one, place in zip(pictures, places, strict=True)])
 
     def image_shape(self, size: int | None = None) -> tuple[int, int, int] | None:
         """H x W x C of the images that `array` returns; None for feature vectors."""

@@ -206,7 +206,7 @@ def table1(options: Options) -> Report:
 def _sample_lines(options: Options, protocol: str, row: Mapping[str, Any]) -> list[Line]:
     from openset.protocols import load
 
-    opened = load(protocol, data_root=options.data_root)
+    opened = load(protocol, data_root=options.data_root, on_corrupt=options.on_corrupt)
     return [
         Line(
             {"protocol": protocol, "kind": kind, "figure": f"samples, {part}"},

@@ -43,6 +43,8 @@ class Options:
     overrides: Sequence[str] = ()
     """Changes of the recipes, such as `train.epochs=2`."""
     data_root: str | None = None
+    on_corrupt: str = "stop"
+    """At an image that cannot be decoded, or "skip" it."""
     show: bool = False
     """Read results only; run nothing."""
     keep_changed: bool = False

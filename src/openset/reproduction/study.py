@@ -156,13 +156,13 @@ def run_folder(job: Job, options: Options) -> tuple[Path, dict[str, Any]]:
     other = TRAINED_FOR.get(job.key.protocol)
     if other is None:
         with options.watch(cell.config, job.key.title) as watch:
-            return cell.folder, bench.run_cell(cell, [cell, *relatives], watch=watch)
+            return cell.folder, bench.run_cell(cell, [cell, *relatives], on_corrupt=options.on_corrupt, watch=watch)
     if not (cell.folder / "summary.json").exists():
         assert job.config is not None
         source = replace(job, key=replace(job.key, protocol=other), config=replace(job.config, protocol=other))
         folder, _ = run_folder(source, options)
         begin(cell.config, cell.folder, resume=(cell.folder / "config.yaml").exists())
-        return cell.folder, reapply(cell.config, folder, cell.folder)
+        return cell.folder, reapply(cell.config, folder, cell.folder, on_corrupt=options.on_corrupt)
     return cell.folder, dict(read_json(cell.folder / "summary.json"))
 
 

@@ -10,6 +10,7 @@ from openset.reproduction.recipes import cell_config
 from openset.reproduction.study import Job, make_job, read_study, run_study
 from openset.reproduction.table2 import STAND_IN, published_value
 from openset.reproduction.writing import MISSING
+from openset.train.config import read_config
 
 NAME = "openauc/time"
 _PROTOCOL = {"smoke": "digits", "cpu": "cifar10"}
@@ -63,7 +64,7 @@ def _job(options: Options, protocol: str, method: str, split: int, share: float)
     changes = [text for text in options.overrides if not text.startswith("train.epochs=")]
     told = [text for text in options.overrides if text.startswith("train.epochs=")]
     recipe = cell_config(options.scale, protocol, method, split, options.seeds[0])
-    whole = int(told[-1].partition("=")[2]) if told else recipe.train.epochs
+    whole = read_config(None, told).train.epochs if told else recipe.train.epochs
     epochs = max(1, round(whole * share))
     warm = {
         "schedule.warmup_epochs": recipe.schedule.warmup_epochs,

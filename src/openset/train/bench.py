@@ -109,12 +109,12 @@ def make_grid(
     data_root: str | None = None,
     vary: Vary | None = None,
 ) -> list[Cell]:
-    """All cells; unknown names are found before any training. Without `splits`: the first five that there are."""
+    """All cells, each once; unknown names are found before any training. Without `splits`: the first five there are."""
     if vary is not None and vary.field in ("protocol", "split", "seed", *(one.partition("=")[0] for one in overrides)):
         raise OpenSetError(f"'{vary.field}' cannot be varied: another option sets it already.")
     cells = []
     of_vectors = {protocol: holds_vectors(protocol, data_root) for protocol in protocols}
-    grid = (
+    grid = dict.fromkeys(  # said twice, a run would count twice, with no spread between the two
         (protocol, *rest)
         for protocol in protocols
         for rest in product(methods, vary.values if vary else [None], _splits_of(protocol, splits), seeds)
@@ -136,7 +136,9 @@ def _splits_of(protocol: str, wanted: Sequence[int] | None) -> Sequence[int]:
     return range(min(_MOST_SPLITS, n_splits(protocol))) if wanted is None else wanted
 
 
-def run_cell(cell: Cell, cells: Sequence[Cell], *, watch: Watch | None = None) -> dict[str, Any]:
+def run_cell(
+    cell: Cell, cells: Sequence[Cell], *, on_corrupt: str = "stop", watch: Watch | None = None
+) -> dict[str, Any]:
     """The summary of a cell: read, rescored from a sibling's training, or trained."""
     stored = cell.folder / "config.yaml"
     begin(cell.config, cell.folder, resume=stored.exists())
@@ -145,11 +147,11 @@ def run_cell(cell: Cell, cells: Sequence[Cell], *, watch: Watch | None = None) -
     for other in cells:
         same = other is not cell and other.shared == cell.shared
         if same and (other.folder / "summary.json").exists() and not any(_changed(other)):
-            return rescore(cell.config, other.folder, cell.folder)
+            return rescore(cell.config, other.folder, cell.folder, on_corrupt=on_corrupt)
     for other in cells:
         if cell.begins_as(other) and share_beginning(cell.config, cell.plain_epochs, other.folder, cell.folder):
             break
-    return train(cell.config, cell.folder, watch=watch)
+    return train(cell.config, cell.folder, on_corrupt=on_corrupt, watch=watch)
 
 
 def _changed(cell: Cell) -> list[tuple[str, Any, Any]]:
@@ -161,6 +163,7 @@ def run_grid(
     cells: Sequence[Cell],
     *,
     tell: Callable[[Cell, dict[str, Any] | None, str], object],
+    on_corrupt: str = "stop",
     watch: Callable[[Cell], Watch | None] = lambda _: None,
 ) -> tuple[list[tuple[Cell, dict[str, Any]]], list[tuple[Cell, str]]]:
     """Run every cell; a failure is noted and the others go on."""
@@ -168,7 +171,7 @@ def run_grid(
     failed: list[tuple[Cell, str]] = []
     for cell in cells:
         try:
-            summary = run_cell(cell, cells, watch=watch(cell))
+            summary = run_cell(cell, cells, on_corrupt=on_corrupt, watch=watch(cell))
         except (Interrupted, KeyboardInterrupt):
             raise
         except Exception as error:

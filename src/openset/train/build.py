@@ -12,7 +12,7 @@ from openset.backbones import build_backbone
 from openset.errors import OpenSetError
 from openset.methods import METHODS
 from openset.train.augment import middle
-from openset.train.config import Config
+from openset.train.config import Augment, Config
 from openset.train.feed import Feed
 from openset.train.network import Network
 from openset.train.randomness import INIT, derive
@@ -31,19 +31,28 @@ def make_fabric(config: Config) -> Fabric:
     unused = len(method.all_roles) > 1
     # The other processes wait for the first one, which scores all parts after the training: that may take hours.
     strategy: Any = DDPStrategy(find_unused_parameters=unused, timeout=timedelta(hours=12)) if several else "auto"
-    return Fabric(
-        accelerator=config.engine.accelerator,
-        devices=config.engine.devices,
-        num_nodes=config.engine.nodes,
-        precision=config.engine.precision,
-        strategy=strategy,
-    )
+    engine = config.engine
+    try:
+        return Fabric(
+            accelerator=engine.accelerator,
+            devices=engine.devices,
+            num_nodes=engine.nodes,
+            precision=engine.precision,
+            strategy=strategy,
+        )
+    except Exception as error:  # Fabric has no kind of its own for what a machine does not have
+        raise OpenSetError(
+            f"The training cannot run with engine.accelerator = {engine.accelerator}, devices = {engine.devices}, "
+            f"precision = {engine.precision}: {error}"
+        ) from error
 
 
 def make_network(config: Config, feed: Feed, n_classes: int) -> Network:
     """A network for the samples of `feed`, its first weights drawn from the seed."""
     inputs, _ = feed.load(np.arange(1))
     shape = tuple(inputs.shape[1:])
+    if len(shape) == 3:
+        _check_changes(config.augment, shape, feed)
     if len(shape) == 3 and config.augment.crop:
         shape = (shape[0], config.augment.crop, config.augment.crop)
     shift, scale = normalisation(config, feed, shape)
@@ -53,6 +62,22 @@ def make_network(config: Config, feed: Feed, n_classes: int) -> Network:
     if len(shape) == 3 and 0 < config.augment.shrink < min(shape[1:]):
         _check_shrunk(network, shape[0], config.augment.shrink, config.backbone.name)
     return network
+
+
+def _check_changes(augment: Augment, shape: tuple[int, ...], feed: Feed) -> None:
+    """Whether images are large enough for what is done to them in training."""
+    side = min(shape[1:])
+    if augment.crop > side:
+        raise OpenSetError(
+            f"'augment.crop' ({augment.crop}) is larger than the images, which have {shape[1]} x {shape[2]} pixels: "
+            "use a smaller window, or a larger 'data.size'."
+        )
+    padded = augment.crop if augment.crop and feed.part.shape is None else side  # photos come as windows
+    if augment.padding == "reflect" and augment.crop_padding >= padded:
+        raise OpenSetError(
+            f"'augment.crop_padding' ({augment.crop_padding}) must be below the side of the images ({padded}) "
+            "to reflect them: use less, or 'augment.padding: black'."
+        )
 
 
 def _check_shrunk(network: Network, channels: int, side: int, backbone: str) -> None:

@@ -25,6 +25,9 @@ class Named:
             return cls(content)
         if not isinstance(content, Mapping) or not isinstance(content.get("name"), str):
             raise OpenSetError(f"'{where}' must be a name, or fields with a name: got {content!r}.")
+        strange = next((key for key in content if not isinstance(key, str)), None)
+        if strange is not None:
+            raise OpenSetError(f"'{where}' has an option {strange!r}: options are words such as 'weight'.")
         return cls(content["name"], {key: value for key, value in content.items() if key != "name"})
 
 
@@ -57,7 +60,8 @@ class Augment:
     padding: Literal["black", "reflect"] = "black"
     """What images are padded with."""
     crop: int = 0
-    """Cut to this size at a random place; the middle when not training."""
+    """Cut to this size at a random place; the middle when not training. Photos are first brought to `data.size` by
+    their smaller side, so that every place of a long one is seen."""
     flip: bool = False
     """Mirror left and right, half of the time."""
     flip_in_turn: bool = False
@@ -123,10 +127,10 @@ class Training:
 class Engine:
     """Where it runs; Lightning Fabric's words."""
 
-    accelerator: str = "auto"
+    accelerator: Literal["auto", "cpu", "gpu", "cuda", "mps", "tpu"] = "auto"
     devices: int = 1
     nodes: int = 1
-    precision: Literal["32-true", "bf16-mixed", "16-mixed", "64-true"] = "32-true"
+    precision: Literal["32-true", "bf16-mixed", "16-mixed"] = "32-true"
     channels_last: bool = True
     compile: bool = False
 
@@ -152,13 +156,18 @@ class Config:
         for name, value, least in (
             ("split", self.split, 0),
             ("seed", self.seed, 0),
+            ("data.size", self.data.size, 0),
             ("data.batch_size", self.data.batch_size, 1),
             ("data.workers", self.data.workers, 1),
             ("train.epochs", self.train.epochs, 1),
             ("train.accumulate", self.train.accumulate, 1),
             ("train.patience", self.train.patience, 0),
+            ("augment.crop", self.augment.crop, 0),
+            ("augment.crop_padding", self.augment.crop_padding, 0),
+            ("augment.cutout", self.augment.cutout, 0),
             ("augment.shrink", self.augment.shrink, 0),
             ("augment.shrink_epochs", self.augment.shrink_epochs, 0),
+            ("optimizer.weight_decay", self.optimizer.weight_decay, 0),
             ("schedule.restarts", self.schedule.restarts, 0),
             ("schedule.warmup_epochs", self.schedule.warmup_epochs, 0),
             ("engine.devices", self.engine.devices, 1),
@@ -169,6 +178,13 @@ class Config:
         for name, rate in (("lr", self.optimizer.lr), ("rest_lr", self.optimizer.rest_lr)):
             if rate <= 0:
                 raise OpenSetError(f"'optimizer.{name}' must be above 0, got {rate:g}.")
+        check_share("recipe", "optimizer.momentum", self.optimizer.momentum, zero=True, one=False)
+        if self.optimizer.name == "sgd" and self.optimizer.nesterov and not self.optimizer.momentum:
+            raise OpenSetError("'optimizer.nesterov' needs an 'optimizer.momentum' above 0.")
+        if 0 < self.data.size < self.augment.crop:
+            raise OpenSetError(
+                f"'augment.crop' ({self.augment.crop}) must not be above 'data.size' ({self.data.size})."
+            )
         if self.augment.randaugment and len(self.augment.randaugment) != 2:
             raise OpenSetError("'augment.randaugment' must be [number of operations, magnitude], such as [1, 8].")
         if bool(self.augment.shrink) != bool(self.augment.shrink_epochs):

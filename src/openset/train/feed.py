@@ -3,6 +3,7 @@
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from itertools import repeat
 from typing import Any, Protocol
 
 import numpy as np
@@ -12,6 +13,7 @@ from torch import Tensor
 from torch.nn import functional as F  # noqa: N812
 
 from openset.errors import OpenSetError
+from openset.protocols import Part
 from openset.train.config import Data
 
 _KEPT = 2**30  # bytes of resized images that are kept in memory
@@ -35,10 +37,13 @@ class Samples(Protocol):
 
 
 class Feed:
-    """The samples `rows` of a part: images as floats (n, C, H, W) in [0, 1], vectors as they are."""
+    """The samples `rows` of a part: images as floats (n, C, H, W) in [0, 1], vectors as they are.
 
-    def __init__(self, part: Samples, config: Data, rows: NDArray[np.int64] | None = None) -> None:
-        self.part, self.config = part, config
+    With `crop`, large images that are loaded by chance come as windows of that size out of the whole image.
+    """
+
+    def __init__(self, part: Samples, config: Data, rows: NDArray[np.int64] | None = None, *, crop: int = 0) -> None:
+        self.part, self.config, self.crop = part, config, crop
         self.rows = np.arange(len(part)) if rows is None else rows
         self.labels = np.asarray(part.labels)[self.rows]
         if not config.size and part.shape is None:
@@ -48,24 +53,32 @@ class Feed:
     def __len__(self) -> int:
         return len(self.rows)
 
-    def load(self, positions: NDArray[np.int64]) -> tuple[Tensor, Tensor]:
-        """Inputs and labels of some samples."""
+    def load(self, positions: NDArray[np.int64], chance: int | None = None) -> tuple[Tensor, Tensor]:
+        """Inputs and labels of some samples; with a seed `chance` as training sees them, else without chance."""
         labels = torch.from_numpy(self.labels[positions].astype(np.int64))
         if self.part.shape is not None and len(self.part.shape) == 1:
             return torch.from_numpy(np.array(self.part.array(self.rows[positions]), dtype=np.float32)), labels
-        return _toned(self._images(positions), self.config), labels
+        return _toned(self._images(positions, chance), self.config), labels
 
     @property
     def stored_shape(self) -> tuple[int, ...]:
         """Shape of a sample as the part has it, before it is resized and its colours are averaged."""
         return self.part.shape or (self.config.size, self.config.size, 3)
 
-    def _images(self, positions: NDArray[np.int64]) -> Tensor:
+    def _images(self, positions: NDArray[np.int64], chance: int | None) -> Tensor:
         if self.part.shape is None:  # large images, decoded one by one
+            if chance is not None and self.crop:
+                return _channels_first(self._windows(positions, chance))
             return _channels_first(self.part.array(self.rows[positions], size=self.config.size))
         if self._kept is not None:
             return self._kept[torch.from_numpy(positions)]
         return _resized(_channels_first(self.part.array(self.rows[positions])), self.config.size)
+
+    def _windows(self, positions: NDArray[np.int64], chance: int) -> NDArray[np.uint8]:
+        """Cut while decoding: what the square in the middle leaves out of an image would never be seen otherwise."""
+        assert isinstance(self.part, Part)  # nothing else has images of many sizes
+        places = np.random.default_rng(chance).random((len(positions), 2))
+        return self.part.windows(self.rows[positions], self.config.size, self.crop, places.tolist())
 
     def _keep(self) -> Tensor | None:
         """All images, resized once, where that changes their size and they fit into memory."""
@@ -77,13 +90,15 @@ class Feed:
         places = (self.rows[start : start + 1024] for start in range(0, len(self), 1024))
         return torch.cat([_resized(_channels_first(self.part.array(place)), size) for place in places])
 
-    def batches(self, places: Iterable[NDArray[np.int64]]) -> Iterator[tuple[Tensor, Tensor]]:
+    def batches(
+        self, places: Iterable[NDArray[np.int64]], chances: Iterable[int] | None = None
+    ) -> Iterator[tuple[Tensor, Tensor]]:
         """`load` of each entry, in order, read ahead by threads."""
         ahead: deque[Future[tuple[Tensor, Tensor]]] = deque()
         with ThreadPoolExecutor(self.config.workers) as pool:
             try:
-                for positions in places:
-                    ahead.append(pool.submit(self.load, positions))
+                for positions, chance in zip(places, repeat(None) if chances is None else chances, strict=False):
+                    ahead.append(pool.submit(self.load, positions, chance))
                     if len(ahead) > 2 * self.config.workers:
                         yield ahead.popleft().result()
                 while ahead:

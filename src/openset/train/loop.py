@@ -23,7 +23,7 @@ from openset.train.feed import Feed, in_order
 from openset.train.interrupt import Interrupted, stopping_by_signal
 from openset.train.network import Network
 from openset.train.optimize import make_optimizers, rate_factor, set_rate
-from openset.train.randomness import AUGMENT, STEP, derive, epoch_order, turns
+from openset.train.randomness import AUGMENT, STEP, WINDOW, derive, epoch_order, turns
 from openset.train.state import Run, State, restore, save, write_weights
 
 Watch = Callable[[State, int, float], object]
@@ -78,11 +78,13 @@ def train_epoch(run: Run, watch: Watch | None) -> None:
     """The steps of an epoch that are not done yet."""
     state, config, rank, world = run.state, run.config, run.fabric.global_rank, run.fabric.world_size
     order = epoch_order(len(run.train), config.seed, state.epoch)
-    places = [order[step * run.share : (step + 1) * run.share][rank::world] for step in range(state.step, run.steps)]
+    steps = range(state.step, run.steps)
+    places = [order[step * run.share : (step + 1) * run.share][rank::world] for step in steps]
+    chances = [derive(config.seed, WINDOW, state.epoch, step, rank) for step in steps]
     odd = torch.from_numpy(turns(len(run.train), config.seed)) if config.augment.flip_in_turn else None
     run.module.train()
     began, seen = time.perf_counter(), state.seen
-    for (inputs, labels), place in zip(run.train.batches(places), places, strict=True):
+    for (inputs, labels), place in zip(run.train.batches(places, chances), places, strict=True):
         loss, right = train_step(run, inputs, labels, None if odd is None else odd[place])
         state.loss_sum += loss * len(labels)
         state.right += right

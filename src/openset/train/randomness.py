@@ -2,7 +2,7 @@
 
 import numpy as np
 
-INIT, ORDER, STEP, AUGMENT, TURN = range(5)
+INIT, ORDER, STEP, AUGMENT, TURN, WINDOW = range(6)
 
 
 def derive(*numbers: int) -> int:

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from openset.posthoc import Outputs
 
 WEIGHTS = Path("checkpoints")
+STATE = WEIGHTS / "state.safetensors"
 
 
 def is_first_process() -> bool:
@@ -59,19 +60,20 @@ def begin(config: Config | None, out: Path, *, resume: bool) -> Config:
     stored = out / "config.yaml"
     if not is_first_process() and config is not None:
         return config
-    if not resume:
-        if stored.exists():
-            done = " a finished run" if (out / "summary.json").exists() else " an unfinished run"
-            raise OpenSetError(f"{out} holds{done}: add --resume to go on with it, or give another --out.")
-        if config is None:
-            raise OpenSetError("Say what to train: a recipe, or --protocol and --method.")
+    if config is None and not resume:
+        raise OpenSetError("Say what to train: a recipe, or --protocol and --method.")
+    if resume and not stored.exists():
+        raise OpenSetError(f"{out} holds no run to resume (there is no config.yaml in it).")
+    if config is None:
+        return read_config(stored)
+    finished, begun = (out / "summary.json").exists(), (out / STATE).exists()
+    if not finished and not begun:  # a start that failed has left nothing but its config
         config.write(stored)
         return config
-    if not stored.exists():
-        raise OpenSetError(f"{out} holds no run to resume (there is no config.yaml in it).")
+    if not resume:
+        done = "a finished run" if finished else "an unfinished run"
+        raise OpenSetError(f"{out} holds {done}: add --resume to go on with it, or give another --out.")
     before = read_config(stored)
-    if config is None:
-        return before
     for field, then, now in differences(before.as_plain(), config.as_plain()):
         raise OpenSetError(
             f"{out} was made with {field} = {then!r}, now it is {now!r}: "
@@ -81,18 +83,24 @@ def begin(config: Config | None, out: Path, *, resume: bool) -> Config:
 
 
 def train(
-    config: Config, out: Path, *, watch: Watch | None = None, tell: Callable[[str], object] = str
+    config: Config,
+    out: Path,
+    *,
+    on_corrupt: str = "stop",
+    watch: Watch | None = None,
+    tell: Callable[[str], object] = str,
 ) -> dict[str, Any]:
     """Train as `config` says and write everything to `out`; returns the summary.
 
-    The folder must have been settled by `begin`. What is already there is not done again.
+    The folder must have been settled by `begin`. What is already there is not done again. Images that cannot be
+    decoded `stop` it, or it can `skip` them.
     """
     if (out / "summary.json").exists():
         tell(f"{out} is finished; nothing to do.")
         return dict(read_json(out / "summary.json"))
     fabric = make_fabric(config)
     fabric.launch()
-    protocol = load(config.protocol, split=config.split, data_root=config.data_root)
+    protocol = _protocol(config, on_corrupt)
     if fabric.is_global_zero:
         for note in protocol.notes:
             tell(note)
@@ -104,7 +112,8 @@ def train(
             "choose another method or a protocol with negative classes."
         )
     rows = np.flatnonzero(labels >= (-1 if method_class.uses_negatives else 0))
-    train_feed, val_feed = Feed(protocol.train, config.data, rows), Feed(protocol.val, config.data)
+    train_feed = Feed(protocol.train, config.data, rows, crop=config.augment.crop)
+    val_feed = Feed(protocol.val, config.data)
     _try_threshold(config, protocol.val)
     network = make_network(config, train_feed, len(protocol.class_names))
     samples = fingerprint([column for part in (protocol.train, protocol.val) for column in (part.ids, part.labels)])
@@ -138,6 +147,10 @@ def train(
     return summary
 
 
+def _protocol(config: Config, on_corrupt: str) -> Protocol:
+    return load(config.protocol, split=config.split, data_root=config.data_root, on_corrupt=on_corrupt)
+
+
 def _try_threshold(config: Config, val: Part) -> None:
     """The rule of the threshold is tried on the labels alone: a wrong one is told before the training, not after it."""
     nothing = np.zeros(len(val))
@@ -149,7 +162,7 @@ def share_beginning(config: Config, epochs: int, source: Path, out: Path) -> boo
 
     The folder must have been settled by `begin`. The result is what training from the start would give.
     """
-    kept, own = kept_state(source / WEIGHTS, epochs), out / WEIGHTS / "state.safetensors"
+    kept, own = kept_state(source / WEIGHTS, epochs), out / STATE
     if own.exists() or not kept.exists() or config.train.select != "last":  # the best weights may lie further back
         return False
     tensors, about = checkpoint.read_tensors(kept)
@@ -201,10 +214,10 @@ def write_results(
     return summary
 
 
-def rescore(config: Config, source: Path, out: Path) -> dict[str, Any]:
+def rescore(config: Config, source: Path, out: Path, *, on_corrupt: str = "stop") -> dict[str, Any]:
     """Results of a method that shares the training of the finished run `source`: other scores, the same weights."""
     stored = dict(read_json(source / "summary.json"))
-    protocol = load(config.protocol, split=config.split, data_root=config.data_root)
+    protocol = _protocol(config, on_corrupt)
     method = METHODS[config.method.name](1, len(protocol.class_names), **config.method.options)
     outputs = {
         name: _stored_outputs(source, name, part, config, background=method.background)
@@ -214,14 +227,14 @@ def rescore(config: Config, source: Path, out: Path) -> dict[str, Any]:
     return write_results(config, protocol, method, outputs, out, _about_training(stored, source))
 
 
-def reapply(config: Config, source: Path, out: Path) -> dict[str, Any]:
+def reapply(config: Config, source: Path, out: Path, *, on_corrupt: str = "stop") -> dict[str, Any]:
     """Results of the finished run `source` on another protocol with the same training data: only the test part differs.
 
     The folder must have been settled by `begin`. Training and validation samples are compared, not trusted to agree.
     """
     stored = dict(read_json(source / "summary.json"))
     trained = TrainedRun.read(source)
-    protocol = load(config.protocol, split=config.split, data_root=config.data_root)
+    protocol = _protocol(config, on_corrupt)
     if stored["method"] != config.method.name or tuple(stored["class_names"]) != protocol.class_names:
         raise OpenSetError(f"{source} was trained for other classes or another method than {config.protocol} needs.")
     background = trained.network.method.background
