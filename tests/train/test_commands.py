@@ -232,6 +232,21 @@ def test_bench_survives_failures(tmp_path, capsys, images):
     assert found["open_auc"] == pl.read_csv(tmp_path / "bench.csv")["open_auc_mean"][0]
 
 
+def test_what_looks_like_markup_is_printed_as_it_is(tmp_path, capsys, monkeypatch):
+    trouble = "[/__w/pair.cc:537] Read error [enforce fail]"
+
+    def fail(cells, *, tell, **options):
+        tell(cells[0], None, trouble)
+        return [], [(cells[0], trouble)]
+
+    monkeypatch.setattr(bench, "run_grid", fail)
+    assert openset("bench", "-p", "digits", "-m", "maxlogit", "--splits", "0", "--out", tmp_path / "b[v2]") == 2
+    said = capsys.readouterr()
+    assert f"failed: {trouble}" in said.out
+    assert "b[v2]/" in said.out.replace("\n", "")
+    assert f"the first: {trouble}" in said.err
+
+
 def test_bench_as_json_has_means_and_spreads(tmp_path):
     from openset.cli import bench as command
 

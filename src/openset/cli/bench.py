@@ -48,6 +48,8 @@ def command(
     Example: openset bench --protocols digits --methods softmax,maxlogit,openauc --splits 0-4 --seeds 0-2
     Example: openset bench --methods openauc --vary method.weight=0.05,0.1,0.2,0.4 --figures figures
     """
+    from rich.markup import escape
+
     from openset.cli._numbers import names, numbers
     from openset.cli._training import training_bar
     from openset.errors import OpenSetError
@@ -72,15 +74,15 @@ def command(
         vary=varied,
     )
     screen = console()
-    screen.print(f"{counted(len(cells), 'run')}, into {out}/")
+    screen.print(f"{counted(len(cells), 'run')}, into {out}/", markup=False)
     count = 0
 
     def tell(cell: "Cell", summary: dict[str, Any] | None, trouble: str) -> None:
         nonlocal count
         count += 1
-        name = f"{count}/{len(cells)} {cell.folder.relative_to(out)}"
+        name = escape(f"{count}/{len(cells)} {cell.folder.relative_to(out)}")
         if summary is None:
-            screen.print(f"{name}: [red]failed[/red]: {trouble}", highlight=False)
+            screen.print(f"{name}: [red]failed[/red]: {escape(trouble)}", highlight=False)
         else:
             values = "  ".join(
                 f"{title} {bench.value_of(summary, metric):.3f}" for metric, title in bench.TITLES.items()
@@ -107,7 +109,7 @@ def command(
     if json is not None:
         write_json(json, as_json(done, failed))
     _show(rows)
-    screen.print(f"Tables: {out}/bench.md, bench.tex, bench.csv", highlight=False)
+    screen.print(f"Tables: {out}/bench.md, bench.tex, bench.csv", highlight=False, markup=False)
     if report is not None:
         from openset.report import bench_page, write_page
 
@@ -120,6 +122,8 @@ def command(
 
 def _show(rows: "Sequence[Row]") -> None:
     """Print the table."""
+    from rich.markup import escape
+
     from openset.train import bench, bench_tables
 
     made = table("protocol", "method", "runs", *bench.TITLES.values(), title="Mean ± standard deviation, percent")
@@ -131,7 +135,7 @@ def _show(rows: "Sequence[Row]") -> None:
             else bench_tables.cell_text(row, metric)
             for metric in bench.COLUMNS
         ]
-        made.add_row(row.protocol, row.method, str(row.n), *texts)
+        made.add_row(escape(row.protocol), row.method, str(row.n), *texts)
     screen = console()
     screen.print(made)
     screen.print("Against unknowns alone where a protocol also has negatives; bold: best of the protocol.", style="dim")

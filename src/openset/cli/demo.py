@@ -21,6 +21,8 @@ def command(
 
     Example: openset demo
     """
+    from rich.markup import escape
+
     from openset.demo import N_SPLITS, run_split, write_split
 
     screen = console()
@@ -65,7 +67,9 @@ def command(
         unknown_share=0.1,
     )
     _train_networks(out)
-    screen.print(f"\nAll files are in [bold]{out}/[/bold]. Next: openset evaluate YOUR_SCORES.csv --report report.html")
+    screen.print(
+        f"\nAll files are in [bold]{escape(str(out))}/[/bold]. Next: openset evaluate SCORES.csv --report page.html"
+    )
     screen.print(f"To see it all, open in a browser:\n{page.resolve()}", soft_wrap=True, highlight=False, markup=False)
 
 
@@ -76,7 +80,7 @@ def _train_networks(out: Path) -> None:
     from openset.demo import METHODS, compare_networks
 
     if any(find_spec(package) is None for package in ("torch", "lightning_fabric", "safetensors", "yaml")):
-        console().print("\nTo train networks as well: pip install 'openset[torch,data]'", highlight=False, style="dim")
+        console().print("\nTo train networks as well: pip install 'openset[torch,data]'", markup=False, style="dim")
         return
     from openset.cli import bench as bench_command
 
@@ -86,10 +90,10 @@ def _train_networks(out: Path) -> None:
         "Small networks on the digits protocol: plain training scored in two ways, and training for OpenAUC:",
     )
     bench_command.command("digits", methods, splits="0-4", recipe="fast/digits", out=folder)
-    console().print(compare_networks(folder), highlight=False)
+    console().print(compare_networks(folder), highlight=False, markup=False)
 
 
 def _step(line: str, meaning: str) -> None:
     screen = console()
-    screen.print(f"\n[bold cyan]$ {line}[/bold cyan]", soft_wrap=True, highlight=False)
+    screen.print(f"\n$ {line}", style="bold cyan", soft_wrap=True, highlight=False, markup=False)
     screen.print(meaning, style="dim")

@@ -81,6 +81,7 @@ def command(
         f"{rejected} of {len(found)} images are unknown: their score is above the threshold {about.value:.4g} "
         f"({about.rule}).",
         highlight=False,
+        markup=False,
     )
     if bad:
         raise typer.Exit(1)

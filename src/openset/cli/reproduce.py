@@ -109,7 +109,7 @@ def command(
     else:
         _show(report)
         files = writing.write(report, place / name)
-        screen.print(f"Written: {', '.join(map(str, [*files, *report.figures]))}", soft_wrap=True, highlight=False)
+        options.tell(f"Written: {', '.join(map(str, [*files, *report.figures]))}")
     if json is not None:
         write_json(json, writing.as_json(report))
     if report.failures:

@@ -43,6 +43,8 @@ def command(
 
     Example: openset train --protocol digits --method openauc --set train.epochs=30
     """
+    from rich.markup import escape
+
     from openset.train.config import read_config
     from openset.train.interrupt import Interrupted
     from openset.train.run import begin, for_vectors, holds_vectors, is_first_process, train
@@ -77,8 +79,8 @@ def command(
     screen = console()
     if is_first_process():
         screen.print(
-            f"Training [bold]{config.method.name}[/bold] ({config.backbone.name}) on {config.protocol}, "
-            f"split {config.split}, seed {config.seed}, {config.train.epochs} epochs, into {out}/"
+            f"Training [bold]{config.method.name}[/bold] ({config.backbone.name}) on {escape(config.protocol)}, "
+            f"split {config.split}, seed {config.seed}, {config.train.epochs} epochs, into {escape(str(out))}/"
         )
     from openset.cli._training import training_bar
 
@@ -89,7 +91,7 @@ def command(
                 out,
                 on_corrupt="skip" if skip_corrupt else "stop",
                 watch=watch,
-                tell=lambda note: screen.print(note, style="dim", highlight=False),
+                tell=lambda note: screen.print(note, style="dim", highlight=False, markup=False),
             )
     except Interrupted as stopped:
         typer.echo(f"Stopped at {stopped}; all is saved. Go on with: openset train --resume --out {out}", err=True)
@@ -133,6 +135,8 @@ def look_at(run: Path, summary: dict[str, Any], report: Path | None, figures: Pa
 
 def show(summary: dict[str, Any], out: Path) -> None:
     """What came out, and what to do next."""
+    from rich.markup import escape
+
     from openset.tables import number
 
     titles = {"closed_set_accuracy": "Closed-set accuracy", "auroc": "AUROC", "open_auc": "OpenAUC"}
@@ -140,7 +144,7 @@ def show(summary: dict[str, Any], out: Path) -> None:
     for entry in summary["metrics"]:
         if entry["name"] in titles and not entry["params"]:
             low_high = f"\\[{number(entry['low'])}, {number(entry['high'])}]"
-            where = "" if entry["name"] == "closed_set_accuracy" else entry["against"]
+            where = "" if entry["name"] == "closed_set_accuracy" else escape(entry["against"])
             made.add_row(titles[entry["name"]], where, number(entry["value"]), low_high)
     screen = console()
     screen.print(made)
@@ -150,7 +154,9 @@ def show(summary: dict[str, Any], out: Path) -> None:
         f"{applied['acceptance']:.1%} of the known and {applied['fpr']:.1%} of the open-set test samples."
     )
     for note in summary["notes"]:
-        screen.print(f"Note: {note}", style="dim", highlight=False)
+        screen.print(f"Note: {note}", style="dim", highlight=False, markup=False)
     screen.print(
-        f"Next: openset evaluate {out}/scores_test.parquet\n      openset predict {out} YOUR_IMAGES/", highlight=False
+        f"Next: openset evaluate {out}/scores_test.parquet\n      openset predict {out} YOUR_IMAGES/",
+        highlight=False,
+        markup=False,
     )
