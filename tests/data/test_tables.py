@@ -148,3 +148,16 @@ def test_a_label_outside_a_named_data_set_is_named(tmp_path):
     write_parquet(tmp_path / "cifar10" / "train.parquet", images(2), [0, 10])
     with pytest.raises(OpenSetError, match=r"train\.parquet, row 1: label 10 is out of range"):
         open_dataset("cifar10", "train", root=tmp_path)
+
+
+def test_columns_of_lists_that_are_no_vectors_and_names_with_brackets(tmp_path):
+    place = tmp_path / "set[1]"
+    place.mkdir()
+    pl.DataFrame({"label": [0, 1], "a": [1.0, 2.0]}).write_parquet(place / "x.parquet")
+    assert open_dataset(place / "x.parquet").features.tolist() == [[1.0], [2.0]]
+    pl.DataFrame({"label": [0, 1], "v": [["a"], ["b"]]}).write_parquet(tmp_path / "text.parquet")
+    with pytest.raises(OpenSetError, match="neither images nor numbers"):
+        open_dataset(tmp_path / "text.parquet")
+    pl.DataFrame({"label": [[0], [1]], "a": [1.0, 2.0]}).write_parquet(tmp_path / "lists.parquet")
+    with pytest.raises(OpenSetError, match=r"column 'label' holds List\(Int64\); a label is one number or name"):
+        open_dataset(tmp_path / "lists.parquet")

@@ -84,15 +84,17 @@ def _features_of_parquet(paths: Sequence[Path], name: str, split: str, card: Car
 def _labels_of(
     frame: "pl.DataFrame", path: Path, card: Card | None, place: str
 ) -> tuple[NDArray[np.int64], tuple[str, ...]]:
-    values = frame.get_column(_column(frame, _LABELS, place, "label")).to_numpy()
-    return class_ids(values, _declared_names(path, card), place)
+    column = frame.get_column(_column(frame, _LABELS, place, "label"))
+    if column.dtype.is_nested():
+        raise OpenSetError(f"{place}: column '{column.name}' holds {column.dtype}; a label is one number or name.")
+    return class_ids(column.to_numpy(), _declared_names(path, card), place)
 
 
 def _frame(paths: Sequence[Path], place: str) -> "pl.DataFrame":
     import polars as pl
 
     try:
-        frame = pl.concat([pl.read_parquet(path) for path in paths], how="vertical_relaxed")
+        frame = pl.concat([pl.read_parquet(path, glob=False) for path in paths], how="vertical_relaxed")
     except (pl.exceptions.PolarsError, OSError) as error:
         raise OpenSetError(f"{place} is not a readable Parquet file, or it is cut off.") from error
     if frame.height == 0:
@@ -112,7 +114,7 @@ def _image_column(path: Path) -> str | None:
     import polars as pl
 
     try:
-        schema = pl.read_parquet_schema(path)
+        schema = pl.scan_parquet(path, glob=False).collect_schema()
     except (pl.exceptions.PolarsError, OSError) as error:
         raise OpenSetError(f"{path} is not a readable Parquet file, or it is cut off.") from error
     for column, kind in schema.items():
@@ -124,7 +126,11 @@ def _image_column(path: Path) -> str | None:
 def _feature_matrix(frame: "pl.DataFrame", place: str) -> NDArray[Any]:
     import polars as pl
 
-    lists = [column for column, kind in frame.schema.items() if isinstance(kind, pl.List | pl.Array)]
+    lists = [
+        column
+        for column, kind in frame.schema.items()
+        if isinstance(kind, pl.List | pl.Array) and kind.inner is not None and kind.inner.is_numeric()
+    ]
     if lists:
         rows = frame.get_column(lists[0]).to_list()
         lengths = {-1 if row is None else len(row) for row in rows}
