@@ -213,9 +213,8 @@ function addDownload(figure, find) {
       }
       to[i].removeAttribute("class");
     });
-    copy.setAttribute("xmlns", SVG);
     copy.style.background = getComputedStyle(document.body).backgroundColor;
-    save(`${figure.dataset.name}.svg`, "image/svg+xml", copy.outerHTML);
+    save(`${figure.dataset.name}.svg`, "image/svg+xml", new XMLSerializer().serializeToString(copy));
   });
 }
 

@@ -138,7 +138,7 @@ class Operating {
 
   say(model, step, threshold) {
     const lost = percent(1 - model.acceptance[step]), accuracy = percent(model.accuracy[step]);
-    const kinds = Object.keys(model.fpr);
+    const kinds = this.data.parts.filter(part => model.fpr[part]);
     const caught = kinds.map(part => [`caught-${part}`, `${called(part)} caught`, percent(1 - model.fpr[part][step])]);
     const part = model.fpr[this.part] ? this.part : kinds[0];
     const share = this.choices.share.selectedOptions[0].textContent;
@@ -183,8 +183,10 @@ class Operating {
   }
 }
 
-const each = (object, turn) => Object.fromEntries(Object.entries(object).map(([key, value]) => [key, turn(value)]));
-const called = part => ({ all: "open set", negative: "negatives", unknown: "unknowns" })[part] || part;
+// Without a prototype, because a group may have any name, `constructor` too.
+const each = (object, turn) => Object.assign(Object.create(null), Object.fromEntries(Object.entries(object).map(([key, value]) => [key, turn(value)])));
+const CALLED = new Map([["all", "open set"], ["negative", "negatives"], ["unknown", "unknowns"]]);
+const called = part => CALLED.get(part) ?? part;
 
 // A threshold in few digits, rounded up so little that it accepts what the exact one does, as far as the steps can tell.
 function thresholdText(thresholds, step) {
