@@ -128,6 +128,12 @@ def test_the_verdict_speaks_of_the_kinds_that_the_best_model_met(make_scores, or
     assert "Negatives, seen in training" not in page
 
 
+def test_a_page_without_tests_claims_nothing_about_the_samples(make_scores):
+    models = make_scores(), make_scores(seed=1)
+    assert "not run on the same samples" not in page_of(*models)
+    assert "not run on the same samples" in page_of(*models, tests=[])
+
+
 def test_a_folder_or_an_unwritable_place_is_one_sentence(tmp_path):
     with pytest.raises(OpenSetError, match="it is a folder"):
         write_page(tmp_path, "page")
