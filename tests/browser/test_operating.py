@@ -9,6 +9,7 @@ import pytest
 from openset.curves import oscr_curve, roc_curve
 from openset.metrics import known_precision, open_set_confusion_matrix
 from openset.operating import Threshold
+from openset.scores import Scores
 from openset.views import steps_of
 
 
@@ -37,6 +38,32 @@ def test_the_figures_are_the_cores_at_every_step(tab, three):
         assert tab.figure("caught-unknown") == shown(1 - found["fpr_unknown"])
         assert tab.figure("precision") == shown(precision)
         assert float(page.inner_text("#threshold-value")) == pytest.approx(threshold, rel=1e-3, abs=1e-4)
+
+
+@pytest.mark.parametrize("squeeze", [lambda score: 1 / (1 + np.exp(-15 - score)), lambda score: 1234567 + score / 20])
+def test_scores_that_lie_close_together_are_told_apart(tab, make_report, squeeze):
+    plain = make_report.synthetic(n=120)
+    scores = Scores(plain.labels, plain.predictions, squeeze(plain.unknown_score))
+    page = tab.open(make_report([scores]))
+    for step in range(1, 120, 7):
+        tab.go_to(step)
+        found = Threshold(float(page.inner_text("#threshold-value")), "", {}, 0).apply(scores)
+        assert tab.figure("lost") == shown(1 - found["acceptance"])
+        assert tab.figure("caught-all") == shown(1 - found["fpr"])
+    across = page.locator("#chart-histogram svg > text[text-anchor=middle]:not(.soft)").all_text_contents()
+    assert len(across) == len(set(across)) >= 2
+    page.locator("#chart-histogram svg[role=img]").scroll_into_view_if_needed()
+    box = page.locator("#chart-histogram svg[role=img]").bounding_box()
+    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] - 60)
+    low, high = re.findall(r"score (\S+) to ([\d.]+)", page.text_content("#chart-histogram .tip"))[0]
+    assert float(low) < float(high)
+
+
+@pytest.mark.parametrize("scores", [[0.3, 0.3, 0.1 + 0.2], [-1e308, 0.0, 1e308]])
+def test_scores_at_the_limits_of_numbers_are_drawn(tab, make_report, scores):
+    page = tab.open(make_report([Scores([0, 1, -2], [0, 1, 0], scores)]))
+    assert page.locator("#chart-histogram svg > path").count() == 5
+    assert 1 < page.locator("#chart-histogram svg > text[text-anchor=middle]:not(.soft)").count() < 10
 
 
 def test_the_assumed_share_of_unknowns_and_the_kind_change_the_precision(tab, three):

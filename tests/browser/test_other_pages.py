@@ -96,6 +96,23 @@ def test_a_bench_page_draws_a_dot_per_method(tab, tmp_path):
     assert "mean 0.750, sd 0.071, 2 runs" in page.text_content("#chart-bench-1 .tip")
 
 
+def test_bars_of_a_bench_stay_right_of_the_names(tab, tmp_path):
+    file = tmp_path / "bench.html"
+    write_page(file, bench_page([BenchRow("a", "wide", [0.7, 0.9]), BenchRow("a", "narrow", [0.71, 0.72])]))
+    page = tab.open(file)
+    ends = page.eval_on_selector_all(
+        "#chart-bench-0 svg > line:not(.grid)",
+        "all => all.flatMap(one => [+one.getAttribute('x1'), +one.getAttribute('x2')])",
+    )
+    assert 210 < min(ends) < max(ends) < page.locator("#chart-bench-0 svg").bounding_box()["width"] - 24
+
+
+def test_runs_that_differ_in_the_last_digit_are_drawn(tab, tmp_path):
+    file = tmp_path / "bench.html"
+    write_page(file, bench_page([BenchRow("a", "softmax", [0.3, 0.1 + 0.2])]))
+    assert tab.open(file).locator("#chart-bench-0 .grid").count() == 2
+
+
 def test_training_curves_stand_in_an_evaluation(tab, make_report, tmp_path):
     scores = make_report.synthetic()
     section = training_section(TrainingLog([1, 2, 3], {"loss": [3.0, 2.0, None], "accuracy": [0.1, 0.5, 0.9]}))

@@ -6,6 +6,8 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
+from openset.scores import Scores
+
 NASTY = "<script>alert(1)</script>"
 SCRIPTS = [NASTY, "кошка", "犬・イヌ", "الجمل", "हाथी", "ζέβρα", "דג", "🦒 giraffe", "=1+1", "a\"b'c&d"]
 
@@ -90,6 +92,35 @@ def test_every_table_can_be_saved(tab, three):
         assert len(rows) > 1
 
 
+def test_a_figure_with_any_names_is_saved_as_valid_xml(tab, make_report):
+    names = ["polar\u00a0bear", "a&b <c>"]
+    page = tab.open(make_report([make_report.synthetic(n_classes=2, class_names=names)]))
+    with page.expect_download() as saved:
+        page.click("#chart-confusion figcaption button")
+    words = {one.text for one in ET.parse(saved.value.path()).iter("{http://www.w3.org/2000/svg}text")}  # noqa: S314
+    assert words >= set(names)
+
+
+def test_groups_may_have_any_name(tab, make_report):
+    plain, other = (make_report.synthetic(n=300, seed=seed) for seed in (0, 1))
+    groups = [("constructor", "__proto__", "7")[i % 3] if label < 0 else "" for i, label in enumerate(plain.labels)]
+    scores = Scores(plain.labels, plain.predictions, plain.unknown_score, groups=groups)
+    page = tab.open(make_report([scores, other]))
+    for part in ("constructor", "__proto__", "7"):
+        for model in ("model 0", "model 1"):
+            page.select_option("#model", label=model)
+            page.select_option("#part", part)
+            assert page.locator(".tile", has_text=f"{part} caught").count() == (model == "model 0")
+            assert "NaN" not in page.inner_text("#operating")
+            assert "native code" not in page.inner_text("#operating")
+    assert page.inner_text('[data-table="live"] thead').split("\t")[3:6] == [
+        "open set caught",
+        "negatives caught",
+        "unknowns caught",
+    ]
+    assert page.locator('[data-table="live"] tbody tr:nth-child(2) td').all_inner_texts()[5:8] == ["–"] * 3
+
+
 def test_a_name_like_a_formula_is_saved_as_text(tab, make_report):
     names = ["=1+1", "plain, with comma"]
     page = tab.open(make_report([make_report.synthetic(n_classes=2, class_names=names)]))
@@ -135,6 +166,40 @@ def test_dark_and_light(chromium, three):
         context.close()
 
 
+CONTRASTS = """() => {
+    const numbers = colour => colour.match(/[\\d.]+/g).map(Number);
+    const part = c => c <= 10.31475 ? c / 3294.6 : ((c / 255 + .055) / 1.055) ** 2.4;
+    const light = ([r, g, b]) => .2126 * part(r) + .7152 * part(g) + .0722 * part(b);
+    const paper = numbers(getComputedStyle(document.body).backgroundColor);
+    const figure = document.createElement("figure");
+    document.getElementById("confusion").append(figure);
+    figure.className = "chart";
+    figure.append(element("figcaption"));
+    const matrix = new Matrix(figure), rows = [...Array(32).keys()].map(n => String(n + 1));
+    // Row n fills n of 32 parts of its first cell, which gives every shade.
+    matrix.show({ rows, columns: ["a", "b"], cells: rows.flatMap(n => [+n, 32 - n]), label: "" });
+    const fills = [...figure.querySelectorAll("path[style]")].map(one => numbers(getComputedStyle(one).fill));
+    return [...figure.querySelectorAll("text.count")].map(one => {
+        const shade = +one.style.getPropertyValue("--shade"), [r, g, b, alpha = 1] = fills[shade - 1];
+        const under = light([r, g, b].map((c, i) => alpha * c + (1 - alpha) * paper[i]));
+        const over = light(numbers(getComputedStyle(one).fill));
+        return (Math.max(over, under) + .05) / (Math.min(over, under) + .05);
+    });
+}"""
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_numbers_in_a_matrix_can_be_read_on_every_shade(chromium, three, scheme):
+    context = chromium.new_context(color_scheme=scheme)
+    page = context.new_page()
+    page.goto(three[1].as_uri())
+    page.wait_for_selector("html[data-ready]")
+    found = page.evaluate(CONTRASTS)
+    context.close()
+    assert len(found) == 63
+    assert min(found) >= 4.5
+
+
 def test_on_paper(tab, three, tmp_path):
     page = tab.open(three[1])
     page.click("#theme")
@@ -164,7 +229,12 @@ def test_without_scripts_the_words_and_tables_are_there(chromium, three):
     context = chromium.new_context(java_script_enabled=False)
     page = context.new_page()
     page.goto(three[1].as_uri())
-    assert "Scripts are off" in page.inner_text("body")
+    assert (
+        "Scripts are off: the charts, the sliders and the tables that follow a slider are missing"
+        in page.inner_text("body")
+    )
+    empty = page.eval_on_selector_all("[data-table]:not(:has(td))", "all => all.map(one => one.dataset.table)")
+    assert empty == ["live", "classes", "slips"]
     assert page.locator('[data-table="models-0"] tbody tr').count() == 3
     context.close()
 

@@ -216,3 +216,35 @@ def test_figures_where_only_one_file_has_negatives(openset, scores_file, tmp_pat
     )
     assert (found.code, found.err) == (0, "")
     assert (tmp_path / "f" / "oscr-log.png").exists()
+
+
+def lines_at(width, monkeypatch, openset, *words):
+    """What is printed in a terminal of this width."""
+    for name, value in {"FORCE_COLOR": "1", "COLUMNS": str(width), "TERM": "xterm-256color"}.items():
+        monkeypatch.setenv(name, value)
+    printed = re.sub(r"\x1b\[[\d;]*m", "", openset("evaluate", *words).out).splitlines()
+    assert max(map(len, printed)) <= width
+    return printed
+
+
+@pytest.mark.parametrize("width", [80, 120])
+def test_long_names_are_folded_and_figures_stay_whole(openset, scores_file, monkeypatch, width):
+    files = [scores_file(f"{'r' * length}.csv") for length in (1, 50, 100)]
+    printed = lines_at(width, monkeypatch, openset, *files, "--no-intervals")
+    rows = [line.split() for line in printed if re.match(r" r+ +\S", line)]
+    assert len(rows) == 3
+    assert all(re.fullmatch(r"1?\.\d{3}", figure) for row in rows for figure in row[1:])
+    assert {len(row) for row in rows} == {7}
+    assert sum(line.count("r") for line in printed if re.fullmatch(r" r+[ .\d]*", line)) == 151
+
+
+def test_long_titles_are_folded_and_intervals_stay_whole(openset, scores_file, monkeypatch):
+    printed = "\n".join(lines_at(80, monkeypatch, openset, scores_file(), *QUICK))
+    for row in (r"OpenAUC", r"AUROC", r"CCR at FPR 0\.1"):
+        assert re.search(rf"^ {row}( +\.\d{{3}} \[\.\d{{3}}, \.\d{{3}}\]){{3}} $", printed, re.MULTILINE), row
+
+
+def test_a_terminal_too_narrow_for_the_figures_still_has_every_column(openset, scores_file, monkeypatch):
+    printed = lines_at(40, monkeypatch, openset, scores_file("entropic.csv"), scores_file("b.csv"), "--no-intervals")
+    rows = [line.split() for line in printed if re.match(r" (b|e\w*) +\.", line)]
+    assert [len(row) for row in rows] == [7, 7]

@@ -91,6 +91,36 @@ def test_risk(make_scores, tmp_path):
     assert "20%" in axis.get_ylabel()
 
 
+def shown_in_legend(figure):
+    return [words.get_text() for axis in figure.axes if axis.get_legend() for words in axis.get_legend().get_texts()]
+
+
+def test_a_name_that_begins_with_an_underscore_is_in_every_legend(make_scores, tmp_path):
+    scores, names = make_scores(), ["a", "_b"]
+    figures = [
+        plots.oscr({"all": dict.fromkeys(names, oscr_of(scores.counts()))}),
+        plots.roc(dict.fromkeys(names, roc_of(scores.counts()))),
+        plots.risk(dict.fromkeys(names, risk_curve(scores))),
+        plots.gamma_over_epochs(dict.fromkeys(names, GammaLog([1, 2], [0.1, 0.5], [1.0, 0.8]))),
+        plots.sensitivity(dict.fromkeys(names, Sensitivity([0.1, 0.2], [[0.8, 0.9], [0.7, 0.7]]))),
+        plots.quality_against_time({name: [(20.0, 0.9), (5.0, 0.8)] for name in names}),
+    ]
+    for figure in figures:
+        assert shown_in_legend(drawn(figure, tmp_path))[:2] == names
+
+
+@pytest.mark.parametrize(
+    ("against", "called"), [("all", "open-set samples"), ("negative", "negatives"), ("unknown", "unknowns")]
+)
+def test_only_unknowns_are_called_so(make_scores, against, called):
+    scores = make_scores()
+    axis = plots.unknown_recall(unknown_recall_of(scores.counts(against)), against=against).axes[0]
+    assert axis.get_xlabel() == f"{called} caught (1 - FPR)"
+    figure = plots.risk({"m": risk_curve(scores, against=against)}, against=against)
+    assert shown_in_legend(figure) == ["m", f"accepted {called}"]
+    assert f"10% {called} arriving" in figure.axes[0].get_ylabel()
+
+
 def test_histograms(make_scores, tmp_path):
     scores = make_scores(probabilities=True)
     figure = drawn(plots.score_histograms({"a": score_histogram(scores), "b": probability_histogram(scores)}), tmp_path)
@@ -255,4 +285,7 @@ def test_figures_against_the_only_group_there_is(make_scores, tmp_path):
     groups = np.where(full.labels < 0, "far", "")
     scores = Scores(full.labels, full.predictions, full.unknown_score, groups=groups)
     found = evaluate(scores, against=["far"], intervals=False)
-    assert plots.write_figures(tmp_path, ["m"], [scores], [found], against=["far"], formats=["svg"])
+    made = plots.write_figures(tmp_path, ["m"], [scores], [found], against=["far"], formats=["svg"])
+    named = {file.stem for file in made if "<!-- far " in file.read_text()}
+    assert named == {"oscr-log", "oscr-linear", "roc", "unknown-recall"}
+    assert "accepted far" in (tmp_path / "risk.svg").read_text()

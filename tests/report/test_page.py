@@ -76,10 +76,22 @@ def test_the_data_are_the_cores_figures(make_scores):
     acceptance = np.cumsum(model["acceptance"]) / 1e6
     known = scores.labels >= 0
     for step in (1, len(acceptance) // 2, len(acceptance) - 1):
-        accepted = scores.unknown_score <= model["thresholds"][step] + 1e-5
-        assert acceptance[step] == pytest.approx(accepted[known].mean(), abs=2e-3)
+        accepted = scores.unknown_score <= model["thresholds"][step]
+        assert acceptance[step] == pytest.approx(accepted[known].mean(), abs=1e-6)
     assert model["thresholds"][0] is None
     assert len(model["thresholds"]) <= 1001
+
+
+def test_thresholds_are_not_rounded(make_scores):
+    plain = make_scores()
+    for close in (1 / (1 + np.exp(-15 - plain.unknown_score)), 1234567 + plain.unknown_score / 10):
+        model = data_of(page_of(Scores(plain.labels, plain.predictions, close)))["models"][0]
+        assert set(model["thresholds"][1:]) <= set(close.tolist())
+
+
+@pytest.mark.parametrize("scores", [[0.3, 0.3, 0.1 + 0.2], [-1e308, 0.0, 1e308], [1.7e308] * 3, [0.0, 0.0, 5e-324]])
+def test_scores_at_the_limits_of_numbers_have_a_page(scores):
+    page_of(Scores([0, 1, -2], [0, 1, 0], scores))
 
 
 def test_the_page_stays_small(make_scores):
@@ -114,6 +126,12 @@ def test_the_verdict_speaks_of_the_kinds_that_the_best_model_met(make_scores, or
     page = page_of(*[full, without][::order], names=["full", "without"][::order])
     assert "without is the best of 2 models" in page
     assert "Negatives, seen in training" not in page
+
+
+def test_a_page_without_tests_claims_nothing_about_the_samples(make_scores):
+    models = make_scores(), make_scores(seed=1)
+    assert "not run on the same samples" not in page_of(*models)
+    assert "not run on the same samples" in page_of(*models, tests=[])
 
 
 def test_a_folder_or_an_unwritable_place_is_one_sentence(tmp_path):

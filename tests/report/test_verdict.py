@@ -54,6 +54,15 @@ def test_models_on_other_samples_are_not_paired():
     assert "not run on the same samples" in sentences[3]
 
 
+def test_nothing_is_said_of_tests_that_were_not_made():
+    weak, strong = ranked(0.5), ranked(3.0, 1)
+    evaluations = [evaluate(one, n_resamples=20) for one in (weak, strong)]
+    found = compare(weak, strong, "auroc")
+    for tests in (None, [Paired("weak", "strong", "AUROC", found, found.p_value)]):
+        said = verdict(["weak", "strong"], evaluations, 1, tests, ["all"])
+        assert "same samples" not in " ".join(said)
+
+
 def test_the_sign_follows_the_better_model_whichever_comes_first():
     weak, strong = ranked(0.5), ranked(3.0, 1)
     evaluations = [evaluate(one, n_resamples=20) for one in (weak, strong)]

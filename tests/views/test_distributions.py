@@ -29,6 +29,15 @@ def test_equal_scores_still_have_a_histogram():
     assert made.shares["known"].sum() == 1
 
 
+@pytest.mark.parametrize("scores", [[0.3, 0.3, 0.1 + 0.2], [-1e308, 0.0, 1e308], [1.7e308] * 3, [0.0, 0.0, 5e-324]])
+def test_every_bin_has_a_finite_width(scores):
+    made = score_histogram(Scores([0, 1, -2], [0, 1, 0], scores))
+    widths = np.diff(made.edges)
+    assert np.isfinite(widths).all()
+    assert (widths > 0).all()
+    assert [share.sum() for share in made.shares.values()] == pytest.approx([1, 1])
+
+
 def test_probability_histogram_needs_probabilities(make_scores):
     with pytest.raises(OpenSetError, match="carry no probabilities"):
         probability_histogram(make_scores())

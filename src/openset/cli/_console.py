@@ -44,13 +44,9 @@ def console() -> "Console":
 
 def table(*columns: str, title: str | None = None) -> "Table":
     """A table with the first column to the left and figures to the right."""
-    from rich.box import SIMPLE_HEAD
-    from rich.table import Table
+    from openset.cli._table import FigureTable
 
-    made = Table(title=title, box=SIMPLE_HEAD, title_justify="left", title_style="bold", pad_edge=False)
-    for place, name in enumerate(columns):
-        made.add_column(name, justify="left" if place == 0 else "right", no_wrap=place == 0, overflow="fold")
-    return made
+    return FigureTable(columns, title)
 
 
 def read(path: Path, score: str | None = None, background: bool = False, fit: Path | None = None) -> "Scores":

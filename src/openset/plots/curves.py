@@ -71,18 +71,20 @@ def roc(curves: Mapping[str, RocCurve], *, against: str = "all", columns: int = 
     with look():
         figure, (axis,) = panels(columns=columns, height=None)
         axis.plot([0, 1], [0, 1], color="#999999", linewidth=0.7, linestyle=":")
-        for place, (name, curve) in enumerate(curves.items()):
-            axis.plot(curve.fpr, curve.tpr, label=plain(name), **line_style(place))
+        lines = [
+            axis.plot(curve.fpr, curve.tpr, label=plain(name), **line_style(place))[0]
+            for place, (name, curve) in enumerate(curves.items())
+        ]
         _unit(axis)
         axis.set_xlabel(f"{_called(against)} accepted (FPR)")
         axis.set_ylabel("knowns accepted (TPR)")
-        legend(axis, loc="lower right")
+        legend(axis, lines, loc="lower right")
     return figure
 
 
-def unknown_recall(curve: UnknownRecallCurve, *, columns: int = 1) -> Figure:
-    """What the threshold metrics say at each share of unknowns caught (OpenAUC paper, Fig. 1)."""
-    lines = {
+def unknown_recall(curve: UnknownRecallCurve, *, against: str = "all", columns: int = 1) -> Figure:
+    """What the threshold metrics say at each share of open-set samples caught (OpenAUC paper, Fig. 1)."""
+    metrics = {
         "F-score, macro": curve.f_macro,
         "F-score, micro": curve.f_micro,
         "Youden, macro": curve.youden_macro,
@@ -92,36 +94,41 @@ def unknown_recall(curve: UnknownRecallCurve, *, columns: int = 1) -> Figure:
     }
     with look():
         figure, (axis,) = panels(columns=columns)
-        for place, (name, values) in enumerate(lines.items()):
-            axis.plot(curve.unknown_recall, values, label=name, **line_style(place))
+        lines = [
+            axis.plot(curve.unknown_recall, values, label=name, **line_style(place))[0]
+            for place, (name, values) in enumerate(metrics.items())
+        ]
         axis.set_xlim(0, 1)
-        axis.set_ylim(min(0.0, *(float(values.min()) for values in lines.values())), 1.02)
+        axis.set_ylim(min(0.0, *(float(values.min()) for values in metrics.values())), 1.02)
         percent_axes(axis, y=False)
-        axis.set_xlabel("unknowns caught (TPR of unknowns)")
+        axis.set_xlabel(f"{_called(against)} caught (1 - FPR)")
         axis.set_ylabel("metric at that threshold")
-        legend(axis, loc="lower left", ncols=2)
+        legend(axis, lines, loc="lower left", ncols=2)
     return figure
 
 
-def risk(curves: Mapping[str, RiskCurve], *, columns: int = 1) -> Figure:
+def risk(curves: Mapping[str, RiskCurve], *, against: str = "all", columns: int = 1) -> Figure:
     """Risk of the operating point: how much of what is accepted is wrong, at each share of knowns accepted.
 
-    Lines are all errors together; of the first model the part that is due to accepted unknowns is shaded.
+    Lines are all errors together; of the first model the part that is due to accepted open-set samples is shaded.
     """
     _need(curves)
-    first = next(iter(curves.values()))
+    name_of_first, first = next(iter(curves.items()))
+    accepted = f"accepted {_called(against)}"
     with look():
         figure, (axis,) = panels(columns=columns)
-        for place, (name, curve) in enumerate(curves.items()):
-            axis.plot(curve.acceptance, curve.unknown + curve.misclassified, label=plain(name), **line_style(place))
-        axis.fill_between(
+        lines = [
+            axis.plot(curve.acceptance, curve.unknown + curve.misclassified, label=plain(name), **line_style(place))[0]
+            for place, (name, curve) in enumerate(curves.items())
+        ]
+        shade = axis.fill_between(
             first.acceptance,
             first.misclassified,
             first.unknown + first.misclassified,
             color=line_style(0)["color"],
             alpha=0.15,
             linewidth=0,
-            label=f"accepted unknowns, {plain(next(iter(curves)), 20)}" if len(curves) > 1 else "accepted unknowns",
+            label=f"{accepted}, {plain(name_of_first, 20)}" if len(curves) > 1 else accepted,
         )
         # With hardly anything accepted one error is a large share, which would press the rest of the curve flat.
         settled = [(c.unknown + c.misclassified)[c.acceptance >= 0.05].max() for c in curves.values()]
@@ -129,8 +136,8 @@ def risk(curves: Mapping[str, RiskCurve], *, columns: int = 1) -> Figure:
         axis.set_ylim(0, min(1.0, max(1.2 * max(settled), 0.01)))
         percent_axes(axis)
         axis.set_xlabel("knowns accepted")
-        axis.set_ylabel(f"errors among accepted\n({first.unknown_share:.0%} unknowns arriving)")
-        legend(axis, loc="upper left")
+        axis.set_ylabel(f"errors among accepted\n({first.unknown_share:.0%} {_called(against)} arriving)")
+        legend(axis, [*lines, shade], loc="upper left")
     return figure
 
 

@@ -49,7 +49,7 @@ def wilderness(results: Mapping[str, Sequence[WildernessResult]], *, columns: in
             axis.set_xlim(left=0)
         axes[0].set_ylim(bottom=0)  # only now, because the panels share it
         axes[0].set_ylabel("Wilderness Impact")
-        legend(axes[0], loc="upper left")
+        legend(axes[0], axes[0].get_lines(), loc="upper left")
     return figure
 
 

@@ -69,8 +69,14 @@ def _figures(
     main = parts[0]
     yield "roc", lambda: curves.roc({name: roc_of(scores.counts(main)) for name, scores in named.items()}, against=main)
     suffix = "-best" if len(models) > 1 else ""
-    yield f"unknown-recall{suffix}", lambda: curves.unknown_recall(unknown_recall_of(chosen.counts(main)))
-    yield "risk", lambda: curves.risk({name: risk_curve(scores, against=main) for name, scores in named.items()})
+    yield (
+        f"unknown-recall{suffix}",
+        lambda: curves.unknown_recall(unknown_recall_of(chosen.counts(main)), against=main),
+    )
+    yield (
+        "risk",
+        lambda: curves.risk({name: risk_curve(scores, against=main) for name, scores in named.items()}, against=main),
+    )
     few = dict(list(named.items())[:_PANELS])
     yield "score-histograms", lambda: histograms.score_histograms({n: score_histogram(s) for n, s in few.items()})
     probable = {name: scores for name, scores in few.items() if scores.probabilities is not None}

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import matplotlib as mpl
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 from matplotlib.ticker import PercentFormatter
 
 from openset.errors import OpenSetError
@@ -93,16 +93,16 @@ def line_style(place: int) -> dict[str, Any]:
     return {"color": COLOURS[place], "linestyle": DASHES[place % len(DASHES)], "zorder": 3}
 
 
-def legend(axis: Axes, lines: Sequence[Line2D] | None = None, **options: Any) -> None:
-    """A legend of at most as many entries as there are colours, of these lines or of all that the axis has."""
-    handles, labels = axis.get_legend_handles_labels()
-    if lines is not None:
-        handles, labels = list(lines), [str(line.get_label()) for line in lines]
+def legend(axis: Axes, handles: Sequence[Artist], **options: Any) -> None:
+    """A legend of these lines and areas, with at most as many entries as there are colours."""
+    labels = [str(handle.get_label()) for handle in handles]
     if len(handles) > len(COLOURS):
         hidden = len(handles) - len(COLOURS)
         handles, labels = handles[: len(COLOURS) + 1], [*labels[: len(COLOURS)], f"{hidden} more"]
-    if handles:
-        axis.legend(handles, labels, handlelength=2.6, **options)
+    made = axis.legend(handles, [""] * len(handles), handlelength=2.6, **options)
+    # Only now, because matplotlib leaves out what begins with an underscore, as a name may.
+    for words, label in zip(made.get_texts(), labels, strict=True):
+        words.set_text(label)
 
 
 def percent_axes(axis: Axes, *, x: bool = True, y: bool = True) -> None:

@@ -27,9 +27,10 @@ def quality_against_time(
         raise OpenSetError("There is nothing to draw: give at least one finished training.")
     with look():
         figure, (axis,) = panels(columns=columns)
+        lines = []
         for place, (name, points) in enumerate(series.items()):
             ordered = sorted(points)
-            axis.plot(
+            lines += axis.plot(
                 [minutes for minutes, _ in ordered],
                 [value for _, value in ordered],
                 label=plain(name),
@@ -38,10 +39,10 @@ def quality_against_time(
                 **line_style(place),
             )
         if published is not None:
-            axis.axhline(published, color=GREY, linestyle=":", label="published")
+            lines.append(axis.axhline(published, color=GREY, linestyle=":", label="published"))
         axis.set_xlim(left=0)
         axis.set_xlabel("minutes of training")
         axis.set_ylabel(metric)
         percent_axes(axis, x=False)
-        legend(axis, loc="best")
+        legend(axis, lines, loc="best")
     return figure

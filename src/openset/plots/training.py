@@ -15,16 +15,17 @@ def gamma_over_epochs(logs: Mapping[str, GammaLog]) -> Figure:
     _need(logs)
     with look():
         figure, (left, right) = panels(2, columns=2, share_y=True)
+        lines = []
         for place, (name, log) in enumerate(logs.items()):
             left.plot(log.epochs, log.gamma_plus, label=plain(name), **line_style(place))
-            right.plot(log.epochs, log.gamma_minus, label=plain(name), **line_style(place))
+            lines += right.plot(log.epochs, log.gamma_minus, label=plain(name), **line_style(place))
         left.set_ylabel("confidence")
         left.set_title(r"$\gamma^+$, knowns")
         right.set_title(r"$\gamma^-$, negatives")
         for axis in (left, right):
             axis.set_xlabel("epoch")
             axis.set_ylim(0, 1.05)
-        legend(right, loc="best")
+        legend(right, lines, loc="best")
     return figure
 
 
@@ -35,10 +36,11 @@ def sensitivity(
     _need(found)
     with look():
         figure, (axis,) = panels(columns=columns)
+        lines = []
         for place, (name, one) in enumerate(found.items()):
             means = [float(np.mean(row)) for row in one.values]
             style = line_style(place)
-            axis.plot(
+            lines += axis.plot(
                 one.settings, means, label=plain(name), marker=MARKERS[place % len(MARKERS)], markersize=3, **style
             )
             axis.fill_between(
@@ -51,7 +53,7 @@ def sensitivity(
             )
         axis.set_xlabel(setting if setting.startswith("$") else plain(setting))
         axis.set_ylabel(metric)
-        legend(axis, loc="best")
+        legend(axis, lines, loc="best")
     return figure
 
 

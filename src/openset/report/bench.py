@@ -60,21 +60,20 @@ def bench_page(
 
 
 def _dots(rows: Sequence[BenchRow], metric: str) -> dict[str, object]:
-    values = [value for row in rows for value in row.values]
-    room = 0.06 * (max(values) - min(values)) or 0.01
+    means = [float(np.mean(row.values)) for row in rows]
+    spreads = [float(np.std(row.values, ddof=1)) if len(row.values) > 1 else 0.0 for row in rows]
+    # With two runs the bar of one standard deviation reaches beyond both.
+    ends = [mean + sign * sd for mean, sd in zip(means, spreads, strict=True) for sign in (-1, 1)]
+    ends += [float(value) for row in rows for value in row.values]
+    room = 0.06 * (max(ends) - min(ends)) or 0.01
     return {
         "kind": "dots",
         "label": metric,
-        "min": min(values) - room,
-        "max": max(values) + room,
+        "min": min(ends) - room,
+        "max": max(ends) + room,
         "rows": [
-            {
-                "name": row.method,
-                "mean": float(np.mean(row.values)),
-                "sd": float(np.std(row.values, ddof=1)) if len(row.values) > 1 else 0.0,
-                "values": [float(value) for value in row.values],
-            }
-            for row in rows
+            {"name": row.method, "mean": mean, "sd": sd, "values": [float(value) for value in row.values]}
+            for row, mean, sd in zip(rows, means, spreads, strict=True)
         ],
     }
 

@@ -44,7 +44,7 @@ def evaluation_page(
     models: Sequence[Model],
     *,
     against: Sequence[str] | None = None,
-    tests: Sequence[Paired] = (),
+    tests: Sequence[Paired] | None = None,
     spreads: Mapping[str, Sequence[str]] | None = None,
     title: str | None = None,
     extra: Sequence[Section] = (),
@@ -54,7 +54,7 @@ def evaluation_page(
     Args:
         models: with their evaluations, in the order to be shown.
         against: as given to `evaluate`.
-        tests: paired tests on the same samples.
+        tests: paired tests on the same samples, none if there are no such; not given, the page says nothing of them.
         spreads: rows of means over splits, by name.
         title: else the name of the only model, or how many there are.
         extra: further sections, such as that of `training_section`.
@@ -72,7 +72,7 @@ def evaluation_page(
         _verdict(names, evaluations, best, tests, parts[best]),
         _models(names, evaluations, parts, spreads or {}),
         _operating(data, names, best),
-        _paired(tests, evaluations[0].level),
+        _paired(tests or (), evaluations[0].level),
         _classes(),
         _slips(),
         _confusion(),
@@ -97,7 +97,11 @@ def _header(title: str, models: Sequence[Model]) -> str:
 
 
 def _verdict(
-    names: Sequence[str], evaluations: Sequence[Evaluation], best: int, tests: Sequence[Paired], parts: Sequence[str]
+    names: Sequence[str],
+    evaluations: Sequence[Evaluation],
+    best: int,
+    tests: Sequence[Paired] | None,
+    parts: Sequence[str],
 ) -> str:
     told = verdict(names, evaluations, best, tests, parts)
     notes = [

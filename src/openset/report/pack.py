@@ -35,6 +35,10 @@ def differences(whole: NDArray[np.integer[Any]]) -> list[Any]:
     return found
 
 
-def significant(values: NDArray[np.floating[Any]], digits: int = 6) -> list[float | None]:
-    """Numbers with a few significant digits; what is not finite becomes None."""
-    return [float(f"{value:.{digits}g}") if np.isfinite(value) else None for value in values.tolist()]
+def finite(values: NDArray[np.floating[Any]]) -> list[float | None]:
+    """Numbers in full, because rounding moves a threshold past scores; what is not finite becomes None.
+
+    >>> finite(np.array([-np.inf, 1234567.1]))
+    [None, 1234567.1]
+    """
+    return [value if np.isfinite(value) else None for value in values.tolist()]

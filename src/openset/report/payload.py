@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from openset.curves import oscr_of, roc_of
-from openset.report.pack import COARSE, differences, shares, significant
+from openset.report.pack import COARSE, differences, finite, shares
 from openset.scores import Scores
 from openset.views import Details, Steps, details_at, score_histogram, steps_of, thin
 from openset.views.steps import MAX_STEPS, UNKNOWN_SHARES
@@ -59,7 +59,7 @@ def payload(
 
 def _steps(steps: Steps) -> dict[str, Any]:
     return {
-        "thresholds": significant(steps.thresholds),
+        "thresholds": finite(steps.thresholds),
         "marks": dict(steps.marks),
         "acceptance": shares(steps.acceptance),
         "ccr": shares(steps.ccr),

@@ -29,12 +29,17 @@ def p_text(p_value: float) -> str:
 
 
 def verdict(
-    names: Sequence[str], evaluations: Sequence[Evaluation], best: int, tests: Sequence[Paired], parts: Sequence[str]
+    names: Sequence[str],
+    evaluations: Sequence[Evaluation],
+    best: int,
+    tests: Sequence[Paired] | None,
+    parts: Sequence[str],
 ) -> list[str]:
-    """Sentences for the top of the page, the most important first."""
+    """Sentences for the top of the page, the most important first; without `tests` nobody looked for differences."""
     name, found, main = names[best], evaluations[best], parts[0]
     told = [_ranking(name, names, found, main), _weaker_side(found, main), _operating(found, main)]
-    told += _paired(name, tests, len(names))
+    if tests is not None and len(names) > 1:
+        told += _paired(name, tests)
     if {"negative", "unknown"} <= set(parts):
         told.append(_apart(found))
     return told
@@ -81,10 +86,12 @@ def _operating(found: Evaluation, main: str) -> str:
     )
 
 
-def _paired(name: str, tests: Sequence[Paired], n_models: int) -> list[str]:
+def _paired(name: str, tests: Sequence[Paired]) -> list[str]:
+    if not tests:
+        return ["The models were not run on the same samples, so no paired test is possible."]
     mine = [test for test in tests if test.comparison.metric == "open_auc"]
     if not mine:
-        return [] if n_models == 1 else ["The models were not run on the same samples, so no paired test is possible."]
+        return []
     nearest = min(mine, key=lambda test: abs(test.comparison.difference.value))
     gap = nearest.comparison.difference
     sign = 1 if nearest.first == name else -1

@@ -10,6 +10,8 @@ from openset.errors import OpenSetError
 from openset.scores import Scores
 
 Array = NDArray[np.float64]
+_FARTHEST = float(np.finfo(np.float64).max) / 8
+"""The width of a range that goes farther, and the space that a chart leaves beside it, may be no finite number."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,9 +56,7 @@ def probability_histogram(scores: Scores, *, bins: int = 50) -> Histogram:
 
 
 def _histogram(scores: Scores, values: Array, low: float, high: float, bins: int, quantity: str) -> Histogram:
-    if not low < high:  # every score is the same
-        reach = max(abs(low), 1.0) / 2
-        low, high = low - reach, high + reach
+    low, high = _range(low, high, bins)
     edges = np.linspace(low, high, bins + 1)
     shares = {}
     for kind, mask in (
@@ -68,3 +68,14 @@ def _histogram(scores: Scores, values: Array, low: float, high: float, bins: int
             shares[kind] = np.histogram(values[mask].clip(low, high), bins=edges)[0] / mask.sum()
     beyond = float(((values < low) | (values > high)).mean())
     return Histogram(edges, shares, beyond, quantity)
+
+
+def _range(low: float, high: float, bins: int) -> tuple[float, float]:
+    """Ends of the bins: far enough apart that all edges differ, and not so far that they overflow."""
+    low, high = (min(max(end, -_FARTHEST), _FARTHEST) for end in (low, high))
+    if low == high:
+        reach = max(abs(low), 1.0) / 2
+        return low - reach, high + reach
+    narrowest = bins * float(np.spacing(max(abs(low), abs(high))))
+    reach = narrowest if high - low < narrowest else 0.0
+    return low - reach, high + reach

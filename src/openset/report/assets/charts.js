@@ -20,14 +20,22 @@ function element(tag, properties, parent, ...children) {
 }
 
 const percent = value => value < 0 ? "–" : (100 * value).toFixed(1) + " %";
-const plain = value => value === null ? "–" : Math.abs(value) >= 1e5 || (value && Math.abs(value) < 1e-4)
-  ? value.toExponential(2) : String(+value.toPrecision(5));
+const plain = (value, digits = 5) => {
+  const rounded = +value.toPrecision(digits), size = Math.abs(rounded);
+  return size >= 10 ** digits || (size && size < 1e-4) ? rounded.toExponential() : String(rounded);
+};
+
+// How many digits tell numbers up to `largest` apart that lie `step` from each other: 17 tell all numbers apart.
+function digitsFor(largest, step) {
+  const needed = Math.floor(Math.log10(largest)) - Math.floor(Math.log10(step)) + 1;
+  return step > 0 ? Math.min(17, Math.max(5, needed)) : 5;
+}
 
 // Where a value lies between two ends of an axis, in pixels.
 function scale(axis, from, to) {
   const turn = axis.log ? Math.log10 : value => value;
   const low = turn(axis.min), span = turn(axis.max) - low;
-  return value => from + (to - from) * (turn(axis.log ? Math.max(value, axis.min) : value) - low) / span;
+  return value => from + (to - from) * ((turn(axis.log ? Math.max(value, axis.min) : value) - low) / span);
 }
 
 function ticks(axis) {
@@ -36,15 +44,36 @@ function ticks(axis) {
     for (let power = Math.round(Math.log10(axis.min)); power <= 0; power++) found.push(10 ** power);
     return found;
   }
-  const rough = (axis.max - axis.min) / 5, size = 10 ** Math.floor(Math.log10(rough));
-  const step = size * [1, 2, 5, 10].find(times => times * size >= rough);
+  const step = tickStep(axis);
+  // A step that sums cannot resolve would never lead from one end to the other.
+  if (!(step > farthest(axis) * 1e-15)) return [axis.min, axis.max];
   for (let i = Math.ceil(axis.min / step - 1e-9); i * step <= axis.max + step * 1e-9; i++) found.push(i * step);
   return found;
 }
 
+function tickStep(axis) {
+  const rough = (axis.max - axis.min) / 5, size = 10 ** Math.floor(Math.log10(rough));
+  return size * [1, 2, 5, 10].find(times => times * size >= rough);
+}
+
+const farthest = axis => Math.max(Math.abs(axis.min), Math.abs(axis.max));
+
 function tickText(axis, value) {
-  if (!axis.percent) return plain(Math.abs(value) < 1e-12 ? 0 : value);
+  if (!axis.percent) return plain(value, digitsFor(farthest(axis), tickStep(axis)));
   return +(100 * value).toPrecision(4) + " %";
+}
+
+// Ticks of the horizontal axis; a text that would run into the one before it is left out, and none leaves the picture.
+function drawTicks(parent, axis, place, top, bottom, width) {
+  let free = 0;
+  for (const value of ticks(axis)) {
+    const x = place(value), words = tickText(axis, value), half = 3.5 * words.length;
+    const middle = Math.max(half, Math.min(x, width - half));
+    svg("line", { class: "grid", x1: x, x2: x, y1: top, y2: bottom }, parent);
+    if (middle - half < free) continue;
+    svg("text", { x: middle, y: bottom + 16, "text-anchor": "middle" }, parent, words);
+    free = middle + half + 4;
+  }
 }
 
 class Chart {
@@ -74,10 +103,7 @@ class Chart {
     }
     this.x = scale(x, left, right);
     this.y = scale(y, bottom, top);
-    for (const value of ticks(x)) {
-      svg("line", { class: "grid", x1: this.x(value), x2: this.x(value), y1: top, y2: bottom }, this.svg);
-      svg("text", { x: this.x(value), y: bottom + 16, "text-anchor": "middle" }, this.svg, tickText(x, value));
-    }
+    drawTicks(this.svg, x, this.x, top, bottom, width);
     for (const value of ticks(y)) {
       svg("line", { class: "grid", x1: left, x2: right, y1: this.y(value), y2: this.y(value) }, this.svg);
       svg("text", { x: left - 6, y: this.y(value) + 4, "text-anchor": "end" }, this.svg, tickText(y, value));
@@ -187,9 +213,8 @@ function addDownload(figure, find) {
       }
       to[i].removeAttribute("class");
     });
-    copy.setAttribute("xmlns", SVG);
     copy.style.background = getComputedStyle(document.body).backgroundColor;
-    save(`${figure.dataset.name}.svg`, "image/svg+xml", copy.outerHTML);
+    save(`${figure.dataset.name}.svg`, "image/svg+xml", new XMLSerializer().serializeToString(copy));
   });
 }
 

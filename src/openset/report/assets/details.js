@@ -17,8 +17,7 @@ class Details {
     made.steps.forEach((at, i) => { if (Math.abs(at - step) < Math.abs(made.steps[place] - step)) place = i; });
     if (this.model === model && this.place === place) return;
     [this.model, this.place] = [model, place];
-    const limit = model.thresholds[made.steps[place]];
-    const where = `threshold ${limit === null ? "below every score" : plain(limit)}, ${percent(model.acceptance[made.steps[place]])} of knowns accepted (${model.name})`;
+    const where = `threshold ${thresholdText(model.thresholds, made.steps[place])}, ${percent(model.acceptance[made.steps[place]])} of knowns accepted (${model.name})`;
     for (const node of document.querySelectorAll("[data-at]")) node.textContent = where;
     this.classes(made, place);
     this.slips(made, place);

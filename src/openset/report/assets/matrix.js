@@ -66,8 +66,7 @@ class Matrix {
         const shade = Math.ceil(SHADES * count / total), x = left + size * i;
         shades[shade] += `M${x.toFixed(1)} ${y.toFixed(1)}h${size - 1}v${size - 1}h${1 - size}z`;
         if (size < 26 || count >= 10000) return;
-        const ink = shade > SHADES / 2 ? "paper" : "ink";
-        svg("text", { x: x + size / 2 - .5, y: y + size / 2 + 4, "text-anchor": "middle", style: `fill:var(--${ink});font-size:10px` }, numbers, count);
+        svg("text", { class: "count", x: x + size / 2 - .5, y: y + size / 2 + 4, "text-anchor": "middle", style: `--shade:${shade}` }, numbers, count);
       });
     });
     shades.forEach((path, shade) => {

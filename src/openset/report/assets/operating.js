@@ -97,7 +97,8 @@ class Operating {
       x.push(high); y.push(0);
       const label = i => {
         const bin = Math.min(values.length - 1, Math.max(0, Math.floor((i - 1) / 2)));
-        return [`score ${plain(low + bin * width)} to ${plain(low + (bin + 1) * width)}`,
+        const [from, to] = [bin, bin + 1].map(edge => plain(low + edge * width, digitsFor(Math.max(Math.abs(low), Math.abs(high)), width)));
+        return [`score ${from} to ${to}`,
           ...Object.entries(kinds).map(([other, own]) => `${other}: ${percent(own[bin])}`)];
       };
       return { name: kind, x, y, colour: kind, dash: DASHES[k], area: true, label };
@@ -113,7 +114,7 @@ class Operating {
     const model = this.model, step = this.step, part = this.part;
     const steps = this.models.map(other => this.stepOf(other));
     this.input.value = step;
-    const threshold = model.thresholds[step] === null ? "below every score" : plain(model.thresholds[step]);
+    const threshold = thresholdText(model.thresholds, step);
     document.getElementById("threshold-value").textContent = threshold;
     for (const [name, y] of [["oscr", "ccr"], ["roc", "acceptance"]]) this.mark(name, part, y, steps);
     for (const kind of ["negative", "unknown"]) this.mark(`oscr-${kind}`, kind, "ccr", steps);
@@ -137,7 +138,7 @@ class Operating {
 
   say(model, step, threshold) {
     const lost = percent(1 - model.acceptance[step]), accuracy = percent(model.accuracy[step]);
-    const kinds = Object.keys(model.fpr);
+    const kinds = this.data.parts.filter(part => model.fpr[part]);
     const caught = kinds.map(part => [`caught-${part}`, `${called(part)} caught`, percent(1 - model.fpr[part][step])]);
     const part = model.fpr[this.part] ? this.part : kinds[0];
     const share = this.choices.share.selectedOptions[0].textContent;
@@ -169,7 +170,7 @@ class Operating {
       const limit = model.thresholds[at];
       const row = [
         { text: model.name, swatch: () => swatch(model.colour, model.dash) },
-        limit === null ? { text: "–", value: -Infinity } : { text: plain(limit), value: limit },
+        limit === null ? { text: "–", value: -Infinity } : { text: thresholdText(model.thresholds, at), value: limit },
         number(1 - model.acceptance[at]),
         ...parts.map(part => model.fpr[part] ? number(1 - model.fpr[part][at]) : "–"),
         number(model.accuracy[at]), number(model.ccr[at]),
@@ -182,8 +183,27 @@ class Operating {
   }
 }
 
-const each = (object, turn) => Object.fromEntries(Object.entries(object).map(([key, value]) => [key, turn(value)]));
-const called = part => ({ all: "open set", negative: "negatives", unknown: "unknowns" })[part] || part;
+// Without a prototype, because a group may have any name, `constructor` too.
+const each = (object, turn) => Object.assign(Object.create(null), Object.fromEntries(Object.entries(object).map(([key, value]) => [key, turn(value)])));
+const CALLED = new Map([["all", "open set"], ["negative", "negatives"], ["unknown", "unknowns"]]);
+const called = part => CALLED.get(part) ?? part;
+
+// A threshold in few digits, rounded up so little that it accepts what the exact one does, as far as the steps can tell.
+function thresholdText(thresholds, step) {
+  const value = thresholds[step];
+  if (value === null) return "below every score";
+  const room = step + 1 < thresholds.length ? (thresholds[step + 1] - value) / 10 : Infinity;
+  for (let digits = 5; digits < 17; digits++) {
+    const rounded = roundedUp(value, digits);
+    if (rounded - value < room) return plain(rounded, digits);
+  }
+  return plain(value, 17);
+}
+
+function roundedUp(value, digits) {
+  const near = +value.toPrecision(digits), unit = 10 ** (Math.floor(Math.log10(Math.abs(value))) + 1 - digits);
+  return near >= value ? near : +(near + unit).toPrecision(digits);
+}
 
 // Places in ascending values (null stands for minus infinity).
 function firstAbove(values, wanted) {

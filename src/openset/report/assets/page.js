@@ -41,6 +41,6 @@ async function start() {
 start().catch(error => {
   const trouble = document.getElementById("trouble");
   trouble.hidden = false;
-  trouble.textContent = `The charts could not be drawn (${error.message}). A browser from 2023 or later is needed; the tables below are complete.`;
+  trouble.textContent = `The charts could not be drawn (${error.message}). A browser from 2023 or later is needed; tables that follow no slider are complete.`;
   throw error;
 });

@@ -36,10 +36,7 @@ class Rows {
       this.svg.setAttribute(name, value);
     }
     this.x = scale(axis, left, right);
-    for (const value of ticks(axis)) {
-      svg("line", { class: "grid", x1: this.x(value), x2: this.x(value), y1: 4, y2: bottom }, this.svg);
-      svg("text", { x: this.x(value), y: bottom + 15, "text-anchor": "middle" }, this.svg, tickText(axis, value));
-    }
+    drawTicks(this.svg, axis, this.x, 4, bottom, width);
     svg("text", { class: "soft", x: (left + right) / 2, y: bottom + 34, "text-anchor": "middle" }, this.svg, label);
     rows.forEach((row, i) => {
       const middle = 8 + high * i + (narrow ? 32 : high / 2);
