@@ -310,7 +310,7 @@ def bootstrap(
     >>> scores = Scores([0, 1, 0, -2, -2, -2], [0, 1, 1, 0, 0, 1], [0.1, 0.2, 0.6, 0.5, 0.7, 0.9])
     >>> interval = bootstrap(scores, "ccr_at_fpr", fpr=0.1)
     >>> round(interval.value, 3), round(interval.low, 3), interval.high
-    (0.667, 0.333, 1.0)
+    (0.667, 0.087, 1.0)
     """
     check_share("bootstrap", "level", level, one=False)
     check_resamples("bootstrap", n_resamples)
