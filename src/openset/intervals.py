@@ -239,8 +239,8 @@ def lost_spread(scores: Scores, against: str | None) -> float:
     """Factor by which spreads of resamples are too small: the larger one of knowns and of the open set.
 
     `against` names the open-set samples that are looked at, None says that there are none.
-    A stratum of m samples shows (m - 1) / m of its variance: with n samples in k strata n / (n - k) of the variance is
-    missing, and with one sample in each nothing is known, which is infinite here.
+    A stratum of m samples shows (m - 1) / m of its variance, so with n samples in k strata the variance is n / (n - k)
+    times what resamples show. With one sample in each nothing is known, and the factor is infinite.
     """
     order, first, _ = scores.strata
     stratum = np.empty_like(first)
