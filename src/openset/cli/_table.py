@@ -54,6 +54,8 @@ def fitted(sizes: Sequence[tuple[int, int, int]], room: int) -> list[int]:
     >>> names, figures = (40, 40, 30), (20, 12, 6)
     >>> [fitted([names, figures], room) for room in (70, 50, 42, 30, 10)]
     [[40, 20], [30, 20], [30, 12], [24, 6], [5, 5]]
+    >>> fitted([names, (20, 12, 12)], 22)
+    [10, 12]
     """
     widths, titles_folded, folded = (list(size) for size in zip(*sizes, strict=True))
     stages = [
