@@ -1,7 +1,5 @@
 """One of two processes that evaluate halves of the same data; a module of its own so that a new process can load it."""
 
-import os
-
 import torch
 
 from openset.curves import OscrCurve
@@ -14,9 +12,9 @@ def batches(size=37):
     return [[part[start : start + size] for part in tensors] for start in range(0, 200, size)]
 
 
-def run(rank, port, results):
-    os.environ |= {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port)}
-    torch.distributed.init_process_group("gloo", rank=rank, world_size=2)
+def run(rank, meeting, results):
+    # They meet at a file: a port that was free a moment ago may no longer be.
+    torch.distributed.init_process_group("gloo", init_method=f"file://{meeting}", rank=rank, world_size=2)
     metric, curve = OpenAUC(), OSCR()
     for batch in batches()[rank::2]:
         metric.update(*batch)

@@ -16,6 +16,7 @@ from openset.train.build import make_fabric, make_network
 from openset.train.config import read_config
 from openset.train.feed import Feed
 from openset.train.loop import fit
+from openset.train.processes import join, leave
 
 out, devices, method = Path(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
 
@@ -31,29 +32,50 @@ class Vectors:
 config = read_config(None, ["train.epochs=5", "data.batch_size=64", "backbone={name: mlp}", "engine.accelerator=cpu",
                             f"engine.devices={devices}", f"method={method}"])
 fabric = make_fabric(config)
-fabric.launch()
+join(fabric)
 torch.set_num_threads(1)
 part = Vectors(load("digits").train)
 negatives = method in ("entropic", "background")
 feed = Feed(part, config.data, np.flatnonzero(part.labels >= (-1 if negatives else 0)))
 fit(fabric, make_network(config, feed, 6), feed, feed, config, folder=out / "checkpoints")
+leave(fabric)
 """
 
+
+COMMAND = """
+import atexit, torch
+from openset.cli import main
+
+def say_how_it_ends():
+    in_a_group = torch.distributed.is_initialized()
+    print(f"{'in' if in_a_group else 'without'} a group at the end", flush=True)
+
+atexit.register(say_how_it_ends)
+main()
+"""
 
 LAUNCH = [sys.executable, "-m", "torch.distributed.run", "--standalone"]
 
 
-def curve(tmp_path, devices, method):
-    program = tmp_path / "program.py"
-    program.write_text(PROGRAM)
-    out = tmp_path / f"on{devices}"
-    subprocess.run(
-        [*LAUNCH, f"--nproc-per-node={devices}", str(program), str(out), str(devices), method],
-        check=True,
+def launch(tmp_path, program, processes, *arguments):
+    """What a program prints, run in several processes."""
+    file = tmp_path / "program.py"
+    file.write_text(program)
+    done = subprocess.run(
+        [*LAUNCH, f"--nproc-per-node={processes}", str(file), *arguments],
+        check=False,
         env={**os.environ, "OMP_NUM_THREADS": "1"},
         capture_output=True,
+        text=True,
         timeout=180,
     )
+    assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
+    return done.stdout
+
+
+def curve(tmp_path, devices, method):
+    out = tmp_path / f"on{devices}"
+    launch(tmp_path, PROGRAM, devices, str(out), str(devices), method)
     return pl.read_csv(out / "log.csv")
 
 
@@ -65,3 +87,13 @@ def test_two_processes_learn_what_one_does(method, tmp_path):
     for column in ("loss", "accuracy", "val_accuracy"):
         assert (one[column] - two[column]).abs().max() < 1e-4, column
     assert one["loss"][4] < 0.5 * one["loss"][0]
+
+
+@pytest.mark.slow
+def test_the_processes_of_a_run_give_up_their_group_before_they_end(tmp_path):
+    """One that does not can die by a signal after all its work is done."""
+    out = tmp_path / "run"
+    asked = ["train", "--protocol", "digits", "--method", "softmax", "--epochs", "1", "--devices", "2", "--out", out]
+    printed = launch(tmp_path, COMMAND, 2, *map(str, asked))
+    assert printed.count("without a group at the end") == 2
+    assert (out / "summary.json").exists()

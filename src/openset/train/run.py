@@ -24,6 +24,7 @@ from openset.train.feed import Feed
 from openset.train.infer import as_arrays, run_network, scores_of
 from openset.train.loop import Watch, fit
 from openset.train.predict import TrainedRun
+from openset.train.processes import join, leave
 from openset.train.state import as_now, differences, kept_state
 
 if TYPE_CHECKING:
@@ -99,7 +100,7 @@ def train(
         tell(f"{out} is finished; nothing to do.")
         return dict(read_json(out / "summary.json"))
     fabric = make_fabric(config)
-    fabric.launch()
+    join(fabric)
     protocol = _protocol(config, on_corrupt)
     if fabric.is_global_zero:
         for note in protocol.notes:
@@ -119,7 +120,7 @@ def train(
     samples = fingerprint([column for part in (protocol.train, protocol.val) for column in (part.ids, part.labels)])
     run = fit(fabric, network, train_feed, val_feed, config, folder=out / WEIGHTS, watch=watch, samples=samples)
     if not fabric.is_global_zero:
-        fabric.barrier()
+        leave(fabric)
         return {}
     kept = "last" if config.train.select == "last" else "best"
     tensors, _ = checkpoint.read_tensors(out / WEIGHTS / f"{kept}.safetensors")
@@ -143,7 +144,7 @@ def train(
         "device": str(fabric.device),
     }
     summary = write_results(config, protocol, network.method, outputs, out, extra)
-    fabric.barrier()
+    leave(fabric)
     return summary
 
 
