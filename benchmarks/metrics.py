@@ -19,9 +19,10 @@ from rich.table import Table
 
 from openset import Scores
 from openset import curves as curve_module
-from openset.intervals import Request, bootstrap_values, delong_of, evaluator
+from openset.intervals import delong_of
 from openset.memory import keep_memory
 from openset.metrics import METRICS, open_auc
+from openset.resampling import Request, bootstrap_values, evaluator
 
 
 def make_data(n, dtype, n_classes=10):

@@ -10,7 +10,6 @@ import pytest
 
 from openset import Scores, compare, delong, evaluate
 from openset.errors import OpenSetError
-from openset.intervals import draw_weights
 from openset.metrics import (
     auroc,
     known_precision,
@@ -19,6 +18,7 @@ from openset.metrics import (
     open_set_f_score,
 )
 from openset.operating import Threshold
+from openset.resampling import draw_weights
 
 
 def test_small_classes_are_drawn_in_every_resample():

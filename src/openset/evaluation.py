@@ -10,8 +10,9 @@ import numpy as np
 
 from openset.counts import dot
 from openset.errors import OpenSetError, check_share, did_you_mean
-from openset.intervals import Request, bootstrap_values, delong_of, evaluator, percentile_intervals
+from openset.intervals import delong_of, percentile_intervals
 from openset.metrics import METRICS, describe, titled
+from openset.resampling import Request, bootstrap_values, evaluator
 from openset.scores import Scores
 
 

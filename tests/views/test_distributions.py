@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 from openset.errors import OpenSetError
-from openset.intervals import Request, draw_weights, evaluator, lost_spread, restore_spread
 from openset.metrics import METRICS
+from openset.resampling import Request, draw_weights, evaluator, lost_spread, restore_spread
 from openset.scores import Scores
 from openset.views import oscr_band, probability_histogram, risk_curve, score_histogram
 

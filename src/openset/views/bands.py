@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from openset.counts import Counts
 from openset.errors import check_share
-from openset.intervals import check_resamples, draw_blocks, lost_spread, restore_spread
+from openset.resampling import check_resamples, draw_blocks, lost_spread, restore_spread
 from openset.scores import Scores
 
 Array = NDArray[np.float64]
