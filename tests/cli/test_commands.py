@@ -185,6 +185,12 @@ def test_audit_tells_and_writes_its_findings(openset, scores_file, tmp_path, loa
     assert content["curve"][0]["ccr"] >= content["curve"][-1]["ccr"]
 
 
+def test_audit_says_which_samples_it_calls_unknowns(openset, scores_file):
+    said = " ".join(openset("audit", scores_file(), "--against", "negative").out.split())
+    assert said.startswith("Unknowns below are the negatives alone (--against negative).")
+    assert "alone (--against" not in openset("audit", scores_file()).out
+
+
 def test_audit_does_not_overwrite_the_scores(refused, scores_file):
     path = scores_file()
     before = path.read_bytes()

@@ -54,6 +54,9 @@ def command(
     if json is not None:
         write_json(json, _as_json(found, against))
     out = console()
+    if against != "all":
+        meant = {"negative": "negatives", "unknown": "true unknowns"}.get(against, f"samples of group {against}")
+        out.print(f"Unknowns below are the {escape(meant)} alone (--against {escape(against)}).", style="dim")
     for finding in found.findings:
         out.print(f"[bold]{finding.construction}[/bold]  {escape(finding.sentence)}")
     made = table(
