@@ -49,10 +49,11 @@ def test_low_precision_scores_are_accepted():
     assert metric.compute().item() == open_auc(DATA[0], DATA[1], score.to(torch.bfloat16).float().numpy())
 
 
-def test_two_processes_see_the_whole(tmp_path):
+@pytest.mark.parametrize("share", ["halves", "all or nothing"])
+def test_two_processes_see_the_whole(tmp_path, share):
     with torch.multiprocessing.Manager() as manager:
         results = manager.dict()
-        torch.multiprocessing.spawn(distributed_worker.run, args=(str(tmp_path / "meeting"), results), nprocs=2)
+        torch.multiprocessing.spawn(distributed_worker.run, args=(str(tmp_path / "meeting"), share, results), nprocs=2)
         found = dict(results)
     expected = open_auc(*DATA)
     assert len(found) == 2

@@ -31,13 +31,16 @@ class _OpenSetMetric(Metric):
     ) -> None:
         super().__init__(**kwargs)
         self.against, self.balanced, self.n_classes = against, balanced, n_classes
+        # One type for all that is kept, exact for classes and for scores of any precision. A process that saw no batch
+        # sends an empty tensor of the metric's type, which must be the type of what the others send.
+        self.set_dtype(torch.float64)
         for name in ("labels", "predictions", "unknown_score"):
             self.add_state(name, default=[], dist_reduce_fx="cat")
 
     def update(self, labels: Tensor, predictions: Tensor, unknown_score: Tensor) -> None:
         """Add a batch: labels (0 .. K-1 known, -1 negative, -2 unknown), predicted known classes, unknown scores."""
         batch: dict[str, Any] = {
-            name: part.detach().flatten()
+            name: _as_doubles(part)
             for name, part in (("labels", labels), ("predictions", predictions), ("unknown_score", unknown_score))
         }
         check_lengths(**batch)
@@ -50,7 +53,7 @@ class _OpenSetMetric(Metric):
             return super().forward(labels, predictions, unknown_score)
         # Not the inherited way: that computes on the batch alone in place of the state, which an error there destroys.
         self.update(labels, predictions, unknown_score)
-        batch = tuple(_as_numpy(part.detach().flatten()) for part in (labels, predictions, unknown_score))
+        batch = tuple(state[-1].cpu().numpy() for state in (self.labels, self.predictions, self.unknown_score))
         both = (batch[0] >= 0).any() and open_mask(batch[0], self.against).any()
         self._forward_cache = self._value(*batch) if both else self._undefined()
         return self._forward_cache
@@ -58,7 +61,7 @@ class _OpenSetMetric(Metric):
     def compute(self) -> Any:
         """The value of all batches."""
         states = (self.labels, self.predictions, self.unknown_score)
-        return self._value(*(_as_numpy(dim_zero_cat(state)) for state in states))
+        return self._value(*(dim_zero_cat(state).cpu().numpy() for state in states))
 
     def _value(self, labels: Array, predictions: Array, unknown_score: Array) -> Any:
         raise NotImplementedError
@@ -67,9 +70,10 @@ class _OpenSetMetric(Metric):
         raise NotImplementedError
 
 
-def _as_numpy(values: Tensor) -> np.ndarray[Any, Any]:
-    values = values.cpu()
-    return np.asarray(values.float() if values.dtype == torch.bfloat16 else values)
+def _as_doubles(values: Tensor) -> Tensor:
+    values = values.detach().flatten()
+    # Apple's GPUs have no 64-bit floats.
+    return (values.cpu() if values.device.type == "mps" else values).double()
 
 
 class OpenAUC(_OpenSetMetric):
