@@ -1,3 +1,5 @@
+import dataclasses
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -26,6 +28,12 @@ def test_macro_f_is_also_reached_by_a_model_that_catches_nothing():
     assert finding.open_auc_before == pytest.approx(4 / 6)
     assert finding.open_auc_after == pytest.approx(4 / 6)  # the right knowns are still below: not larger, here equal
     assert "is also reached by a model that catches 0% of the unknowns instead of 100%" in finding.sentence
+
+
+def test_a_small_move_is_told_with_figures_that_differ():
+    finding = by_name(audit(Scores([0, 1, -2], [0, 0, 0], [0.1, 0.2, 0.3])))["AUROC"]
+    small = dataclasses.replace(finding, changed=1, open_auc_before=0.9774, open_auc_after=0.9766)
+    assert "OpenAUC falls from 0.9774 to 0.9766" in small.sentence
 
 
 @given(datasets())

@@ -64,7 +64,8 @@ class Fooled:
 def _moved(before: float, after: float) -> str:
     if abs(before - after) < 5e-4:
         return f"stays at {before:.3f}"
-    return f"{'falls' if after < before else 'rises'} from {before:.3f} to {after:.3f}"
+    digits = 3 if f"{before:.3f}" != f"{after:.3f}" else 4
+    return f"{'falls' if after < before else 'rises'} from {before:.{digits}f} to {after:.{digits}f}"
 
 
 @dataclass(frozen=True)
