@@ -249,6 +249,17 @@ def test_over_splits_is_the_student_interval():
         over_splits([0.9])
 
 
+def test_seeds_of_a_split_are_one_observation():
+    values, splits = [0.91, 0.93, 0.90, 0.94, 0.92, 0.98], [0, 0, 1, 1, 4, 4]
+    found, means = over_splits(values, splits=splits), over_splits([0.92, 0.92, 0.95])
+    assert (found.value, found.low, found.high) == (exact(means.value), exact(means.low), exact(means.high))
+    assert found.sd == exact(np.std(values, ddof=1))
+    assert over_splits(values, splits=range(6)) == over_splits(values)
+    assert over_splits(values, splits=[3] * 6) == over_splits(values)  # nothing but seeds to tell from
+    with pytest.raises(OpenSetError, match="values 6, splits 2"):
+        over_splits(values, splits=[0, 1])
+
+
 def test_wrong_requests_say_what_to_do():
     scores = Scores([0, 1, -2], [0, 1, 0], [0.1, 0.2, 0.3])
     with pytest.raises(OpenSetError, match="works for 'open_auc' and 'auroc', not for 'aurc'; use bootstrap"):

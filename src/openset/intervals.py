@@ -8,6 +8,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from openset.checks import check_lengths
 from openset.counts import Counts, Tally, dot
 from openset.errors import OpenSetError, check_share
 from openset.metrics import METRICS
@@ -288,8 +289,11 @@ def _mean_variance(values: Array) -> float:
 # ---- several splits ------------------------------------------------------------------------------------------------
 
 
-def over_splits(values: Sequence[float], *, level: float = 0.95) -> Interval:
-    """Mean over splits or seeds, its Student-t interval, and the standard deviation between splits (`sd`).
+def over_splits(values: Sequence[float], *, splits: Sequence[int] | None = None, level: float = 0.95) -> Interval:
+    """Mean over splits or seeds, its Student-t interval, and the standard deviation of the values (`sd`).
+
+    `splits` names the split of each value where splits were run with several seeds: seeds of a split share its classes
+    and images, so its mean is one observation, or the interval would be too narrow. Of one split alone, over its seeds.
 
     >>> spread = over_splits([0.90, 0.92, 0.94])
     >>> round(spread.value, 3), round(spread.sd, 3), round(spread.low, 3)
@@ -303,6 +307,12 @@ def over_splits(values: Sequence[float], *, level: float = 0.95) -> Interval:
         raise OpenSetError("over_splits: a value is NaN or infinite.")
     from scipy.stats import t
 
+    observed = array
+    if splits is not None:
+        check_lengths(values=array, splits=splits)
+        _, numbers = np.unique(np.asarray(splits), return_inverse=True)
+        if numbers.max() > 0:
+            observed = np.bincount(numbers, weights=array) / np.bincount(numbers)
     mean, sd = float(array.mean()), float(array.std(ddof=1))
-    reach = float(t.ppf((1 + level) / 2, len(array) - 1)) * sd / len(array) ** 0.5
+    reach = float(t.ppf((1 + level) / 2, len(observed) - 1)) * float(observed.std(ddof=1)) / len(observed) ** 0.5
     return Interval(mean, mean - reach, mean + reach, level, "splits", sd)

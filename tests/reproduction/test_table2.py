@@ -110,6 +110,18 @@ def test_a_mean_is_over_seeds_that_every_split_has(cpu):
     assert report.claims[0].numbers["margin on mnist"] == pytest.approx(1.0)
 
 
+def test_two_seeds_of_a_split_are_one_observation_of_a_difference(cpu):
+    gaps = (0.00, 0.01, 0.02, 0.03, 0.04)
+    for split, gap in enumerate(gaps):
+        for seed, extra in ((0, 0.001), (1, -0.001)):
+            store(cpu, "mnist", "maxlogit", split, 0.9, seed)
+            store(cpu, "mnist", "openauc", split, 0.9 + gap + extra, seed)
+    found = table2.reproduce(cpu).tables[1].lines[0]
+    assert found.labels["cells"] == "5 of 5 splits, 2 seeds"
+    # Over the five splits: t(0.975, 4) = 2.776, standard deviation 0.0158, so 0.0196 to either side.
+    assert (found.ours.value, found.ours.low, found.ours.high) == pytest.approx((0.02, 0.00037, 0.03963), abs=1e-5)
+
+
 def test_one_method_alone_has_no_differences(cpu):
     assert len(table2.reproduce(replace(cpu, methods=("openauc",))).tables) == 1
 

@@ -271,6 +271,34 @@ def test_bench_as_json_has_means_and_spreads(tmp_path):
     json.dumps(content, allow_nan=False)
 
 
+def test_bench_takes_its_intervals_over_splits(tmp_path):
+    from openset.cli import bench as command
+    from openset.intervals import over_splits
+
+    cells = bench.make_grid(["digits"], ["softmax"], [0, 1, 2], [0, 1], tmp_path)
+    # Runs on one split agree, as if one seed had been run twice: that tells no more than one seed.
+    done = [
+        (
+            cell,
+            {
+                "metrics": [
+                    {"name": name, "params": {}, "against": "all", "value": 0.5 + cell.config.split / 10}
+                    for name in ("closed_set_accuracy", "auroc", "open_auc")
+                ]
+            },
+        )
+        for cell in cells
+    ]
+    expected = over_splits([0.5, 0.6, 0.7])
+    for figure in command.as_json(done, [])["groups"][0]["metrics"]:
+        assert (figure["low"], figure["high"], figure["n"]) == (
+            pytest.approx(expected.low), pytest.approx(expected.high), 6,
+        )  # fmt: skip
+    from openset.report.bench import bench_page
+
+    assert f"[{expected.low:.3f}, {expected.high:.3f}]".replace("0.", ".") in bench_page(command._dots(done))
+
+
 def test_bench_finds_mistakes_before_training(tmp_path, capsys):
     assert openset("bench", "-m", "openauc,opnauc", "--out", tmp_path) == 2
     assert "Did you mean 'openauc'?" in capsys.readouterr().err

@@ -152,7 +152,7 @@ def as_json(done: "Done", failed: "Sequence[tuple[Cell, str]]") -> dict[str, Any
                 "protocol": protocol,
                 "method": name,
                 "runs": [str(cell.folder) for cell, _ in runs],
-                "metrics": _spreads([summary for _, summary in runs]),
+                "metrics": _spreads([summary for _, summary in runs], [cell.config.split for cell, _ in runs]),
             }
             for (protocol, name), runs in _by(done, lambda cell: (cell.protocol, cell.name)).items()
         ],
@@ -161,8 +161,8 @@ def as_json(done: "Done", failed: "Sequence[tuple[Cell, str]]") -> dict[str, Any
     }
 
 
-def _spreads(summaries: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """The figures of the tables over runs; of one run there is no spread."""
+def _spreads(summaries: Sequence[Mapping[str, Any]], splits: Sequence[int]) -> list[dict[str, Any]]:
+    """The figures of the tables over runs, each on its split; of one run there is no spread."""
     from openset.intervals import over_splits
     from openset.train.bench import COLUMNS, value_of
 
@@ -170,7 +170,7 @@ def _spreads(summaries: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     for metric in COLUMNS:
         parts = {entry["against"] for entry in summaries[0]["metrics"] if entry["name"] == metric}
         values = [value_of(summary, metric) for summary in summaries]
-        found = over_splits(values) if len(values) > 1 else None
+        found = over_splits(values, splits=splits) if len(values) > 1 else None
         made.append(
             {
                 "name": metric,
@@ -192,7 +192,12 @@ def _dots(done: "Done") -> "list[BenchRow]":
     from openset.views.runs import BenchRow
 
     return [
-        BenchRow(protocol, name, [value_of(summary, "open_auc") for _, summary in runs])
+        BenchRow(
+            protocol,
+            name,
+            [value_of(summary, "open_auc") for _, summary in runs],
+            [cell.config.split for cell, _ in runs],
+        )
         for (protocol, name), runs in _by(done, lambda cell: (cell.protocol, cell.name)).items()
     ]
 

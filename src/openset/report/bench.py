@@ -15,7 +15,7 @@ from openset.views.runs import BenchRow
 def bench_page(
     rows: Sequence[BenchRow], *, metric: str = "OpenAUC", better: str = "higher", title: str = "Bench"
 ) -> str:
-    """HTML of the page; `rows` hold one value per split or seed."""
+    """HTML of the page; `rows` hold one value per split and seed."""
     if not rows:
         raise OpenSetError("The bench has no finished run to show.")
     protocols = list(dict.fromkeys(row.protocol for row in rows))
@@ -26,7 +26,7 @@ def bench_page(
         mean = float(np.mean(row.values))
         spread: list[Cell] = ["–", "–"]
         if len(row.values) > 1:
-            found = over_splits(row.values)
+            found = over_splits(row.values, splits=row.splits)
             assert found.sd is not None
             spread = [(number(found.sd), found.sd), (f"[{number(found.low)}, {number(found.high)}]", found.low)]
         runs = str(len(row.values)), float(len(row.values))

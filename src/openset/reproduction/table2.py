@@ -36,8 +36,9 @@ _NOTES = {
 }
 
 _PAIRED = (
-    "Differences are paired over splits and seeds (Student-t). The published splits contain repetitions: CIFAR10 0 and "
-    "1 have the same known classes, and so have CIFAR+N 1 and 2."
+    "Differences are paired split by split and seed by seed; the seeds of a split are averaged before the interval "
+    "(Student-t) is taken, as they are not independent. The published splits contain repetitions: "
+    "CIFAR10 0 and 1 have the same known classes, and so have CIFAR+N 1 and 2."
 )
 
 
@@ -184,7 +185,7 @@ def _line(protocol: str, method: str, found: Sequence[Finished]) -> Line:
 
 
 def _gaps(options: Options, outcome: Outcome) -> list[Line]:
-    """Paired differences, cell by cell, with an interval."""
+    """Differences paired cell by cell, with an interval over splits."""
     lines = []
     for protocol in options.protocols:
         for first, second in _PAIRS:
@@ -195,9 +196,8 @@ def _gaps(options: Options, outcome: Outcome) -> list[Line]:
             told = [published_value(protocol, method) for method in (first, second)]
             gap = None if told[0] is None or told[1] is None else Value(told[0].value - told[1].value)
             labels = {"protocol": protocol, "difference of": f"{first} - {second}", "cells": _counted(places)}
-            lines.append(
-                Line(labels, paired_gap([pairs[place] for place in places]), gap, compare=bool(_seeds(places)))
-            )
+            found = paired_gap({place: pairs[place] for place in places})
+            lines.append(Line(labels, found, gap, compare=bool(_seeds(places))))
     return lines
 
 
@@ -209,11 +209,12 @@ def _pairs(first: Iterable[Finished], second: Iterable[Finished]) -> dict[tuple[
     return {place: one[place] - other[place] for place in one if place in other}
 
 
-def paired_gap(found: Sequence[float]) -> Value | None:
-    """Mean of paired differences; with an interval from two on."""
+def paired_gap(found: Mapping[tuple[int, int], float]) -> Value | None:
+    """Mean of the differences at splits and seeds; with an interval from two on."""
     if not found:
         return None
-    if len(found) == 1:
-        return Value(found[0])
-    interval = over_splits(found)
+    gaps = list(found.values())
+    if len(gaps) == 1:
+        return Value(gaps[0])
+    interval = over_splits(gaps, splits=[split for split, _ in found])
     return Value(interval.value, low=interval.low, high=interval.high)

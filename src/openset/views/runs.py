@@ -63,8 +63,9 @@ class Sensitivity:
 
 @dataclass(frozen=True)
 class BenchRow:
-    """One method on one protocol: the figure of each split or seed."""
+    """One method on one protocol: the figure of each run, and the split of each where there are several seeds."""
 
     protocol: str
     method: str
     values: Sequence[float]
+    splits: Sequence[int] | None = None
