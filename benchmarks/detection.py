@@ -77,8 +77,8 @@ def simulate(n_images: int, folder: Path, per_image: float, seed: int = 0) -> No
 
 def run_openset(folder: Path) -> tuple[float, float]:
     """Reading and evaluation time of this package."""
-    from openset.detection.evaluation import evaluate_data
-    from openset.detection.sets import load
+    from openset.detection.measure.evaluation import evaluate_data
+    from openset.detection.measure.sets import load
 
     start = time.perf_counter()
     data = load(*(folder / f"{name}.json" for name in ("known_gt", "known_dt", "wild_gt", "wild_dt")))
@@ -182,8 +182,8 @@ def compare(n_images: int, per_image: float, repeats: int, repeats_of_others: in
 
 def scaling(n_images: int, per_image: float) -> None:
     """Ten times the data, both in this process and by turns, so that a busy machine disturbs both alike."""
-    from openset.detection.evaluation import evaluate_data
-    from openset.detection.sets import load
+    from openset.detection.measure.evaluation import evaluate_data
+    from openset.detection.measure.sets import load
 
     data = []
     for n in (n_images, 10 * n_images):

@@ -2,8 +2,9 @@
 
     python benchmarks/metrics.py [--largest 10000000] [--fresh-memory]
 
-The benchmark keeps memory that it has once got, as the `openset` command does (openset.memory). With --fresh-memory, as
-in any other process, large arrays get new pages each time, which on a virtual machine can take longer than the work.
+The benchmark keeps memory that it has once got, as the `openset` command does (`openset.keep_memory`). With
+--fresh-memory, as in any other process, large arrays get new pages each time, which on a virtual machine can take
+longer than the work.
 Peers are used where they import: pip install osr-metrics; pip install --no-deps pytorch-ood
 """
 
@@ -19,10 +20,10 @@ from rich.table import Table
 
 from openset import Scores
 from openset import curves as curve_module
+from openset._core.memory import keep_memory
+from openset._core.resampling import Request, bootstrap_values, evaluator
 from openset.intervals import delong_of
-from openset.memory import keep_memory
 from openset.metrics import METRICS, open_auc
-from openset.resampling import Request, bootstrap_values, evaluator
 
 
 def make_data(n, dtype, n_classes=10):

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from openset.evaluation import evaluate
-from openset.report import Model, against_best, best_of, evaluation_page, write_page
+from openset.present.page import Model, against_best, best_of, evaluation_page, write_page
 from openset.scores import Scores
 
 N_MODELS, N_SAMPLES, N_CLASSES = 3, 100_000, 50

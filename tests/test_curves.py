@@ -75,7 +75,7 @@ def test_results_cannot_be_changed_and_options_are_checked():
 def test_the_size_of_the_runs_does_not_matter(size, monkeypatch):
     data = random_dataset(300, decimals=1)
     expected = [curves.f_score_curve(*data), curves.unknown_recall_curve(*data)]
-    monkeypatch.setattr("openset.sorting.CHUNK", size)
+    monkeypatch.setattr("openset._core.sorting.CHUNK", size)
     for before, after in zip(expected, [curves.f_score_curve(*data), curves.unknown_recall_curve(*data)], strict=True):
         for name in vars(before):
             if name not in ("thresholds", "average"):

@@ -60,7 +60,7 @@ PICTURES = set(re.findall(r"\(pictures/([\w-]+)\.png\)", GALLERY))
 
 
 def test_the_gallery_shows_every_figure():
-    plots = pytest.importorskip("openset.plots", reason="matplotlib is not installed")
+    plots = pytest.importorskip("openset.present.plots", reason="matplotlib is not installed")
     figures = [
         name
         for name, function in vars(plots).items()

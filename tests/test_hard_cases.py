@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 
 from openset import Scores, compare, delong, evaluate
+from openset._core.resampling import draw_weights
 from openset.errors import OpenSetError
 from openset.metrics import (
     auroc,
@@ -18,7 +19,6 @@ from openset.metrics import (
     open_set_f_score,
 )
 from openset.operating import Threshold
-from openset.resampling import draw_weights
 
 
 def test_small_classes_are_drawn_in_every_resample():

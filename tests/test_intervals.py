@@ -8,12 +8,12 @@ from hypothesis import given, settings
 
 import textbook
 from openset import Scores
+from openset._core.alignment import align
+from openset._core.resampling import Request, bootstrap_values, draw_weights, evaluator
 from openset.errors import OpenSetError
 from openset.intervals import bootstrap, compare, delong, over_splits
 from openset.metrics import METRICS
-from openset.pairing import align
 from openset.posthoc import softmax
-from openset.resampling import Request, bootstrap_values, draw_weights, evaluator
 from samples import datasets, random_dataset
 
 exact = lambda value: pytest.approx(value, rel=1e-10, abs=1e-12)  # noqa: E731

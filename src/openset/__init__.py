@@ -7,6 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from openset._core.memory import keep_memory as keep_memory
     from openset.errors import OpenSetError as OpenSetError
     from openset.estimator import OpenSetClassifier as OpenSetClassifier
     from openset.evaluation import evaluate as evaluate
@@ -30,6 +31,7 @@ _HOME = {
     "compare": "openset.intervals",
     "delong": "openset.intervals",
     "evaluate": "openset.evaluation",
+    "keep_memory": "openset._core.memory",
     "open_auc": "openset.metrics",
 }
 __all__ = ["__version__", *_HOME]  # noqa: PLE0604

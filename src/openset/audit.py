@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from openset.counts import Counts, dot, rank
+from openset._core.counts import Counts, dot, rank
 from openset.curves import (
     UnknownRecallCurve,
     f_score_of,

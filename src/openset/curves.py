@@ -11,7 +11,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from openset.counts import Tally, Ties, count, divide, dot
+from openset._core.counts import Tally, Ties, count, divide, dot
 from openset.errors import check_choice, check_share
 
 Array = NDArray[np.float64]

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from openset.counts import dot
+from openset._core.counts import dot
+from openset._core.resampling import Request, bootstrap_values, evaluator
 from openset.errors import OpenSetError, check_share, did_you_mean
 from openset.intervals import delong_of, percentile_intervals
 from openset.metrics import METRICS, describe, titled
-from openset.resampling import Request, bootstrap_values, evaluator
 from openset.scores import Scores
 
 

@@ -8,12 +8,10 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from openset.checks import check_lengths
-from openset.counts import Counts, Tally, dot
-from openset.errors import OpenSetError, check_share
-from openset.metrics import METRICS
-from openset.pairing import align
-from openset.resampling import (
+from openset._core.alignment import align
+from openset._core.checks import check_lengths
+from openset._core.counts import Counts, Tally, dot
+from openset._core.resampling import (
     Request,
     bootstrap_values,
     check_resamples,
@@ -21,6 +19,8 @@ from openset.resampling import (
     lost_spreads,
     restore_spread,
 )
+from openset.errors import OpenSetError, check_share
+from openset.metrics import METRICS
 from openset.scores import Scores
 
 Array = NDArray[np.float64]

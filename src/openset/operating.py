@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from openset.checks import open_mask
-from openset.counts import Counts, is_rejected
+from openset._core.checks import open_mask
+from openset._core.counts import Counts, is_rejected
+from openset._core.registry import Registry
+from openset._io.files import as_json, read_json, write_json
 from openset.curves import Average, f_score_of, youden_of
 from openset.errors import OpenSetError, check_share
-from openset.files import as_json, read_json, write_json
-from openset.registry import Registry
 from openset.scores import Scores
 
 

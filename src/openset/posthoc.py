@@ -11,9 +11,9 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from openset.checks import as_array
+from openset._core.checks import as_array
+from openset._core.registry import Registry
 from openset.errors import OpenSetError, check_share
-from openset.registry import Registry
 
 Array = NDArray[np.float64]
 

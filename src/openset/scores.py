@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from openset import checks, counts
+from openset._core import checks, counts
+from openset._io.files import as_json, fingerprint
 from openset.errors import OpenSetError
-from openset.files import as_json, fingerprint
 from openset.posthoc import SCORES, Outputs, softmax
 
 
@@ -198,14 +198,14 @@ class Scores:
         background: bool = False,
         fit: str | Path | None = None,
     ) -> "Scores":
-        """Read a file of scores or of logits (.parquet, .csv, .npz); `openset.score_files` says what it may hold."""
-        from openset.score_files import read_scores
+        """Read a file of scores or of logits: .parquet, .csv, .npz."""
+        from openset._io.score_files import read_scores
 
         return read_scores(path, score=score, background=background, fit=fit)
 
     def write(self, path: str | Path) -> None:
         """Write .parquet or .npz (everything), or .csv (all but class names and meta)."""
-        from openset.score_files import write_scores
+        from openset._io.score_files import write_scores
 
         write_scores(self, path)
 

@@ -8,8 +8,8 @@ from torch import Tensor
 from torchmetrics import Metric
 from torchmetrics.utilities import dim_zero_cat
 
-from openset.checks import check_lengths, open_mask
-from openset.counts import Ties
+from openset._core.checks import check_lengths, open_mask
+from openset._core.counts import Ties
 from openset.curves import oscr_curve
 from openset.metrics import open_auc
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from openset.evaluation import evaluate
-from openset.report import Model, against_best, best_of, evaluation_page, write_page
+from openset.present.page import Model, against_best, best_of, evaluation_page, write_page
 from openset.scores import Scores
 
 FLAGS = [

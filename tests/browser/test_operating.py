@@ -9,8 +9,8 @@ import pytest
 from openset.curves import oscr_curve, roc_curve
 from openset.metrics import known_precision, open_set_confusion_matrix
 from openset.operating import Threshold
+from openset.results.views import steps_of
 from openset.scores import Scores
-from openset.views import steps_of
 
 
 def shown(share):

@@ -5,8 +5,8 @@ from types import SimpleNamespace
 import pytest
 
 from openset.evaluation import evaluate
-from openset.report import Model, bench_page, detection_page, evaluation_page, training_section, write_page
-from openset.views import BenchRow, TrainingLog
+from openset.present.page import Model, bench_page, detection_page, evaluation_page, training_section, write_page
+from openset.results.views import BenchRow, TrainingLog
 
 
 @pytest.fixture

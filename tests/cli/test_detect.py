@@ -3,14 +3,11 @@
 import csv
 import json
 import re
-import sys
 from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "detection"))
 from detection_sets import pencil_case
-
 from openset.cli import main
 from openset.detection.split import coco_dict, coco_results
 

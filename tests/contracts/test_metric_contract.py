@@ -5,7 +5,7 @@ import inspect
 import numpy as np
 import pytest
 
-from openset.counts import count
+from openset._core.counts import count
 from openset.errors import OpenSetError
 from openset.metrics import METRICS, Confidences, titled
 from openset.posthoc import softmax
@@ -126,5 +126,5 @@ def test_the_size_of_the_runs_does_not_matter(name, params, monkeypatch):
     data = random_dataset(400, decimals=2)
     expected = value(name, params, data)
     for size in (1, 7, 64):
-        monkeypatch.setattr("openset.sorting.CHUNK", size)
+        monkeypatch.setattr("openset._core.sorting.CHUNK", size)
         assert value(name, params, data) == pytest.approx(expected, abs=1e-12)

@@ -1,20 +1,14 @@
 """Real data where it is at hand; hand-written and random sets are in `detection_sets`."""
 
-import sys
-from pathlib import Path
-
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parent))  # so that test files can import `detection_sets`
 
 
 @pytest.fixture(scope="session")
 def voc():
     """PASCAL VOC 2007 test with the detections of a real YOLOv2."""
     from detection_sets import data_file
-
-    from openset.detection.coco import read_ground_truth
-    from openset.detection.results import read_detections
+    from openset.detection.read.coco import read_ground_truth
+    from openset.detection.read.results import read_detections
 
     truth = read_ground_truth(data_file("voc2007_test.json.gz"))
     return truth, read_detections(data_file("voc2007_test_yolov2.json.gz"), truth)

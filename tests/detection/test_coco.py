@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from detection_sets import data_file
 
-from openset.detection import json_stream
-from openset.detection.coco import read_ground_truth
-from openset.detection.results import Leniency, read_detections, read_shared_detections
+from openset._io import json_stream
+from openset.detection.read.coco import read_ground_truth
+from openset.detection.read.results import Leniency, read_detections, read_shared_detections
 from openset.errors import OpenSetError
 
 TRUTH = {

@@ -9,7 +9,7 @@ from detection_sets import make_found, make_truth, pencil_case, random_set, rand
 from rich.console import Console
 
 from openset.detection.comparison import compare
-from openset.detection.sets import arrange
+from openset.detection.measure.sets import arrange
 from openset.detection.tables import difference_table, for_terminal
 from openset.errors import OpenSetError
 

@@ -15,10 +15,10 @@ from test_matching import coco_objects, iou_by_hand, match_slowly
 
 from openset.detection import Detections, evaluate_open_set
 from openset.detection.gallery import truths_of
-from openset.detection.matching import match
-from openset.detection.names import similar_classes
-from openset.detection.ranking import at_recall, average_precision, needed, precision_table, rank
-from openset.detection.sets import wilderness_levels
+from openset.detection.measure.matching import match
+from openset.detection.measure.ranking import at_recall, average_precision, needed, precision_table, rank
+from openset.detection.measure.sets import wilderness_levels
+from openset.detection.read.names import similar_classes
 from openset.errors import OpenSetError
 
 VARIANTS = ("paper", "macro", "official")
@@ -520,8 +520,8 @@ def resample_slowly(known, found, wild, wild_found, rows, wild_rows):
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_replicates_equal_evaluating_the_drawn_images(variant):
     """Weights must do what copying the drawn images does; scores are distinct, so only copies tie."""
-    from openset.detection.bootstrap import _draws, replicates
-    from openset.detection.sets import arrange
+    from openset.detection.measure.resampling import _draws, replicates
+    from openset.detection.measure.sets import arrange
 
     known, found = random_set(5, levels=10**6, soft=0.1)
     wild, wild_found = random_wild(5, levels=10**6)

@@ -5,8 +5,8 @@ import shutil
 import numpy as np
 import pytest
 
-from openset.detection.coco import read_ground_truth
-from openset.detection.results import Leniency, read_detections
+from openset.detection.read.coco import read_ground_truth
+from openset.detection.read.results import Leniency, read_detections
 from openset.errors import OpenSetError
 
 VOC = """<annotation><filename>000012.jpg</filename><size><width>200</width><height>100</height></size>

@@ -9,7 +9,7 @@ from detection_sets import make_found, make_truth, random_set
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from openset.detection.matching import RULES, match, overlaps
+from openset.detection.measure.matching import RULES, match, overlaps
 from openset.errors import OpenSetError
 
 
@@ -129,7 +129,7 @@ def test_equals_the_slow_loop(rule, seed):
 def test_blocks_of_pairs_join_without_a_seam(monkeypatch):
     truth, found = random_set(3)
     whole = overlaps(truth, found)
-    monkeypatch.setattr("openset.detection.matching._PAIRS_AT_ONCE", 7)
+    monkeypatch.setattr("openset.detection.measure.matching._PAIRS_AT_ONCE", 7)
     parts = overlaps(truth, found)
     assert len(whole.iou) > 100
     for name in ("detection", "object", "iou"):

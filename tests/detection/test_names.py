@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from openset.detection.names import Names, is_unknown, plain, read_similar, similar_classes
+from openset.detection.read.names import Names, is_unknown, plain, read_similar, similar_classes
 from openset.errors import OpenSetError
 
 VOC = [

@@ -5,9 +5,9 @@ import pytest
 from detection_sets import random_set, random_wild
 from test_matching import iou_by_hand, match_slowly
 
-from openset.detection.evaluation import matched
-from openset.detection.owod import owod
-from openset.detection.sets import arrange
+from openset.detection.measure.evaluation import matched
+from openset.detection.measure.owod import owod
+from openset.detection.measure.sets import arrange
 
 
 def owod_slowly(known, found, wild, wild_found, recall):

@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 from detection_sets import make_truth
 
-from openset.detection.detectors import Found, Settings, match_classes, read_weights
-from openset.detection.predict import make_detector, predict
+from openset.detection.adapters.detectors import Found, Settings, match_classes, read_weights
+from openset.detection.adapters.predict import make_detector, predict
 from openset.errors import OpenSetError
 
 Image = pytest.importorskip("PIL.Image")
@@ -115,7 +115,7 @@ def save_random(torchvision, name, folder, seed=0):
 
 def small(torchvision, name, settings):
     """A detector with random weights that sees small pictures, so that the test is quick."""
-    from openset.detection import predict_torchvision
+    from openset.detection.adapters import torchvision as predict_torchvision
 
     torch.manual_seed(0)
     model = torchvision.models.get_model(name, weights=None, weights_backbone=None, num_classes=3)
@@ -160,7 +160,7 @@ def test_torchvision_weights_from_a_file(torchvision, pictures, tmp_path):
 def test_background_belongs_to_the_row_of_the_detection(torchvision, pictures):
     """The score is in the softmax table of the regions; the background must be of the same region."""
     name = "fasterrcnn_mobilenet_v3_large_320_fpn"
-    from openset.detection import predict_torchvision
+    from openset.detection.adapters import torchvision as predict_torchvision
 
     torch.manual_seed(0)
     model = torchvision.models.get_model(name, weights=None, weights_backbone=None, num_classes=3)
@@ -191,7 +191,7 @@ def test_dropout_sampling_of_an_rcnn(torchvision, pictures):
 
 
 def test_sampled_head_is_the_plain_head_without_dropout(torchvision):
-    from openset.detection.predict_torchvision import _SampledHead
+    from openset.detection.adapters.torchvision import _SampledHead
 
     torch.manual_seed(0)
     head = torchvision.models.detection.faster_rcnn.TwoMLPHead(12, 8)
@@ -320,7 +320,7 @@ def test_transformers_detectors(make, has_background, pictures, tmp_path):
     ],
 )
 def test_transformers_pictures_have_the_size_that_the_model_wants(pictures, preparation, width, height):
-    from openset.detection.predict_transformers import Preparation
+    from openset.detection.adapters.transformers import Preparation
 
     assert pictures[0].size == (120, 80)
     assert Preparation(preparation)(pictures[0]).shape == (3, height, width)
@@ -328,7 +328,7 @@ def test_transformers_pictures_have_the_size_that_the_model_wants(pictures, prep
 
 @pytest.mark.parametrize("size", [{"longest_edge": 90}, {"height": 32}, [32, 48], "large"])
 def test_other_ways_to_say_the_size_are_refused(size):
-    from openset.detection.predict_transformers import Preparation
+    from openset.detection.adapters.transformers import Preparation
 
     with pytest.raises(
         OpenSetError, match=r"preprocessor_config\.json of the model has the size .*: give it as height"

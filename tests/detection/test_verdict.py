@@ -5,7 +5,7 @@ from detection_sets import make_found, make_truth
 
 from openset.detection import evaluate_open_set
 from openset.detection.verdict import verdict
-from openset.report import detection_page
+from openset.present.page import detection_page
 
 BOX = [0, 0, 9, 9]
 

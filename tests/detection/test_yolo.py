@@ -9,8 +9,8 @@ from test_matching import iou_by_hand
 pytest.importorskip("PIL.Image")
 torch = pytest.importorskip("torch")
 
+from openset.detection.adapters.yolo import ANCHORS, SmallYolo, assign, decode, detect, loss, pair_iou, suppress, train  # noqa: E402
 from openset.detection.scenes import KNOWN, SIZE, UNKNOWN, coco_scenes, draw_scenes, labels, pixels  # noqa: E402
-from openset.detection.yolo import ANCHORS, SmallYolo, assign, decode, detect, loss, pair_iou, suppress, train  # noqa: E402
 
 
 def test_scenes_repeat_and_keep_to_their_shapes():

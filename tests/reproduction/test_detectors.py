@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from openset.detection.errors import Confusion
+from openset.detection.measure.errors import Confusion
 from openset.reproduction.detectors import data_of, note_on
 from openset.reproduction.elephant import family_counts
 from openset.reproduction.options import Detector, Options

@@ -9,11 +9,11 @@ import pytest
 import torch
 
 from openset.errors import OpenSetError
-from openset.reproduction import imagenet, openauc, study, table2
-from openset.reproduction.cells import Key, fingerprint, read_result, seeds_found
-from openset.reproduction.study import Job, make_job, run_folder, run_study
+from openset.reproduction import imagenet, openauc, table2
 from openset.scores import Scores
-from openset.train import bench
+from openset.studies import bench, study
+from openset.studies.cells import Key, fingerprint, read_result, seeds_found
+from openset.studies.study import Job, make_job, run_folder, run_study
 from openset.train.checkpoint import read_tensors
 from openset.train.config import read_config
 from openset.train.interrupt import Interrupted

@@ -7,10 +7,10 @@ import pytest
 
 from openset.errors import OpenSetError
 from openset.reproduction import claims_openauc, table2, writing
-from openset.reproduction.cells import Key
 from openset.reproduction.options import Options
 from openset.reproduction.published import published
-from openset.reproduction.study import make_job
+from openset.studies.cells import Key
+from openset.studies.study import make_job
 
 
 def store(options, protocol, method, split, value, seed=0, epochs=None):

@@ -11,8 +11,8 @@ from PIL import Image
 from openset.cli import main
 from openset.cli._numbers import numbers
 from openset.errors import OpenSetWarning
-from openset.train import bench
-from openset.train.bench_tables import comma_separated, latex, markdown
+from openset.studies import bench
+from openset.studies.bench_tables import comma_separated, latex, markdown
 
 FAST = ("--set", "train.epochs=3", "--set", "data.batch_size=64", "--set", "backbone.width=8")
 
@@ -294,7 +294,7 @@ def test_bench_takes_its_intervals_over_splits(tmp_path):
         assert (figure["low"], figure["high"], figure["n"]) == (
             pytest.approx(expected.low), pytest.approx(expected.high), 6,
         )  # fmt: skip
-    from openset.report.bench import bench_page
+    from openset.present.page.bench import bench_page
 
     assert f"[{expected.low:.3f}, {expected.high:.3f}]".replace("0.", ".") in bench_page(command._dots(done))
 
@@ -347,11 +347,13 @@ def test_without_splits_a_grid_has_those_that_there_are(tmp_path):
 
 def test_what_varies_is_drawn_in_order(tmp_path, monkeypatch):
     from openset.cli import bench as command
-    from openset.plots import training
+    from openset.present.plots import training
 
     drawn = {}
     sensitivity = training.sensitivity
-    monkeypatch.setattr("openset.plots.sensitivity", lambda found, **words: drawn.update(found) or sensitivity(found))
+    monkeypatch.setattr(
+        "openset.present.plots.sensitivity", lambda found, **words: drawn.update(found) or sensitivity(found)
+    )
     vary = bench.Vary.parse("method.weight = 0.4, 0.1, 0.1, 1")
     assert vary.values == (0.4, 0.1, 1)
     cells = bench.make_grid(["digits"], ["openauc"], [0, 1], [0], tmp_path, vary=vary)

@@ -5,8 +5,8 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor, nn
 
+from openset._core.registry import Registry
 from openset.errors import OpenSetError
-from openset.registry import Registry
 
 
 class Backbone(nn.Module):

@@ -7,8 +7,8 @@ from pkgutil import iter_modules
 
 import typer
 
+from openset._core.memory import keep_memory
 from openset.errors import OpenSetError
-from openset.memory import keep_memory
 
 app = typer.Typer(
     name="openset",

@@ -44,7 +44,7 @@ def console() -> "Console":
 
 def table(*columns: str, title: str | None = None) -> "Table":
     """A table with the first column to the left and figures to the right."""
-    from openset.cli._table import FigureTable
+    from openset.present.terminal import FigureTable
 
     return FigureTable(columns, title)
 

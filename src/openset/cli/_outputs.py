@@ -14,9 +14,9 @@ from openset.errors import OpenSetError
 
 if TYPE_CHECKING:
     from openset.evaluation import Evaluation
-    from openset.report import Paired
+    from openset.present.page import Paired
+    from openset.results.tables import PaperTable
     from openset.scores import Scores
-    from openset.tables import PaperTable
 
 LatexOption = Annotated[Path | None, typer.Option("--latex", help="Write a booktabs table to this file.")]
 MarkdownOption = Annotated[Path | None, typer.Option("--markdown", help="Write a Markdown table to this file.")]
@@ -56,7 +56,7 @@ def check_outputs(*files: Path | None, folder: Path | None = None, inputs: Seque
 
 def _check_possible(path: Path) -> None:
     """A name that no file can have, or a place that is closed: the system says so when it is asked about one."""
-    from openset.files import check_name, reason
+    from openset._io.files import check_name, reason
 
     check_name(path, "Cannot write: ")
     try:
@@ -70,7 +70,7 @@ def write_tables(
     latex: Path | None, markdown: Path | None, csv: Path | None, tables: Sequence["PaperTable"], lines: str
 ) -> None:
     """Write the tables that were asked for; `lines` are what the CSV file holds."""
-    from openset.files import write_text
+    from openset._io.files import write_text
 
     if latex is not None:
         write_text(latex, "\n".join(table.latex() for table in tables))
@@ -92,7 +92,7 @@ def write_report(
     spreads: dict[str, list[str]] | None = None,
 ) -> None:
     """Write the page; without `tests` the best model is tested against the others where they saw the same samples."""
-    from openset.report import Model, against_best, best_of, evaluation_page, write_page
+    from openset.present.page import Model, against_best, best_of, evaluation_page, write_page
 
     main = against[0] if against else "all"
     if tests is None:

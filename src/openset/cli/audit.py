@@ -43,9 +43,9 @@ def command(
     """
     from rich.markup import escape
 
+    from openset._io.files import write_json
     from openset.audit import audit
-    from openset.files import write_json
-    from openset.tables import number
+    from openset.results.tables import number
 
     check_outputs(json, inputs=[scores, fit])
     given = read(scores, score, background, fit)

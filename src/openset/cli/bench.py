@@ -11,8 +11,8 @@ from openset.cli._outputs import FiguresOption, ReportOption, check_outputs, say
 from openset.cli.train import DataRootOption, SetOption
 
 if TYPE_CHECKING:
-    from openset.train.bench import Cell, Row, Vary
-    from openset.views.runs import BenchRow
+    from openset.results.views.runs import BenchRow
+    from openset.studies.bench import Cell, Row, Vary
 
     Done = Sequence[tuple[Cell, Mapping[str, Any]]]
 
@@ -50,13 +50,13 @@ def command(
     """
     from rich.markup import escape
 
+    from openset._io.files import write_json, write_text
     from openset.cli._numbers import names, numbers
     from openset.cli._training import training_bar
     from openset.errors import OpenSetError
-    from openset.files import write_json, write_text
     from openset.methods import METHODS
-    from openset.tables import counted
-    from openset.train import bench, bench_tables
+    from openset.results.tables import counted
+    from openset.studies import bench, bench_tables
     from openset.train.interrupt import Interrupted
 
     read_files = [Path(text) for text in (recipe, *names(protocols)) if text]
@@ -111,7 +111,7 @@ def command(
     _show(rows)
     screen.print(f"Tables: {out}/bench.md, bench.tex, bench.csv", highlight=False, markup=False)
     if report is not None:
-        from openset.report import bench_page, write_page
+        from openset.present.page import bench_page, write_page
 
         write_page(report, bench_page(_dots(done)))
     say_written(report, figures, [] if figures is None else _draw(done, figures, varied))
@@ -124,7 +124,7 @@ def _show(rows: "Sequence[Row]") -> None:
     """Print the table."""
     from rich.markup import escape
 
-    from openset.train import bench, bench_tables
+    from openset.studies import bench, bench_tables
 
     made = table("protocol", "method", "runs", *bench.TITLES.values(), title="Mean ± standard deviation, percent")
     made.columns[1].justify = "left"
@@ -164,7 +164,7 @@ def as_json(done: "Done", failed: "Sequence[tuple[Cell, str]]") -> dict[str, Any
 def _spreads(summaries: Sequence[Mapping[str, Any]], splits: Sequence[int]) -> list[dict[str, Any]]:
     """The figures of the tables over runs, each on its split; of one run there is no spread."""
     from openset.intervals import over_splits
-    from openset.train.bench import COLUMNS, value_of
+    from openset.studies.bench import COLUMNS, value_of
 
     made = []
     for metric in COLUMNS:
@@ -188,8 +188,8 @@ def _spreads(summaries: Sequence[Mapping[str, Any]], splits: Sequence[int]) -> l
 
 def _dots(done: "Done") -> "list[BenchRow]":
     """OpenAUC of the single runs, by protocol and row of the tables."""
-    from openset.train.bench import value_of
-    from openset.views.runs import BenchRow
+    from openset.results.views.runs import BenchRow
+    from openset.studies.bench import value_of
 
     return [
         BenchRow(
@@ -204,9 +204,9 @@ def _dots(done: "Done") -> "list[BenchRow]":
 
 def _draw(done: "Done", folder: Path, varied: "Vary | None") -> list[Path]:
     """The dots, confidence over epochs where there were negatives, and what the field that varies does."""
-    from openset import plots
-    from openset.train.bench import value_of
-    from openset.views.runs import GammaLog, Sensitivity, TrainingLog
+    from openset.present import plots
+    from openset.results.views.runs import GammaLog, Sensitivity, TrainingLog
+    from openset.studies.bench import value_of
 
     made = {"bench": plots.bench(_dots(done))}
     several = len({cell.protocol for cell, _ in done}) > 1

@@ -62,11 +62,11 @@ def command(
     """
     from rich.markup import escape
 
+    from openset._core.alignment import align
+    from openset._io.files import write_json
     from openset.evaluation import Result, provenance, resamples_for
-    from openset.files import write_json
     from openset.intervals import Comparison, compare
     from openset.metrics import METRICS
-    from openset.pairing import align
 
     check_outputs(json, latex, markdown, csv, report, inputs=[first, second, fit])
     models = [read(file, score, background, fit) for file in (first, second)]
@@ -142,7 +142,7 @@ _HEAD = ("", "first", "second", "difference", "95 % interval", "p")
 
 
 def _row(result: "Result", found: "Comparison") -> list[str]:
-    from openset.tables import number, signed
+    from openset.results.tables import number, signed
 
     gap = found.difference
     return [
@@ -164,7 +164,7 @@ def _tables(
     results: Sequence[tuple["Result", "Comparison"]],
 ) -> None:
     """The comparison as printed, and every figure of it in full."""
-    from openset.tables import PaperTable, csv_text, params_text
+    from openset.results.tables import PaperTable, csv_text, params_text
 
     lines = csv_text(
         ["name", "params", "against", "first", "second", "difference", "low", "high", "p_value"],
@@ -197,7 +197,7 @@ def _report(
 ) -> None:
     """The page of both models, with the tests just made."""
     from openset.evaluation import evaluate
-    from openset.report import Paired
+    from openset.present.page import Paired
 
     names = name_files(files)
     parts = None if against == "all" else [against]

@@ -23,7 +23,7 @@ def command(
     """
     from rich.markup import escape
 
-    from openset.demo import N_SPLITS, run_split, write_split
+    from openset.studies.demo import N_SPLITS, run_split, write_split
 
     screen = console()
     screen.print(
@@ -77,7 +77,7 @@ def _train_networks(out: Path) -> None:
     """Networks that learn to rank unknowns, against plain ones; needs the torch extra."""
     from importlib.util import find_spec
 
-    from openset.demo import METHODS, compare_networks
+    from openset.studies.demo import METHODS, compare_networks
 
     if any(find_spec(package) is None for package in ("torch", "lightning_fabric", "safetensors", "yaml")):
         console().print("\nTo train networks as well: pip install 'openset[torch,data]'", markup=False, style="dim")

@@ -101,7 +101,7 @@ def command(
         write_report(report, files, names, models, evaluations, against, spreads=spread_rows(evaluations, groups))
     drawn: list[Path] = []
     if figures is not None:
-        from openset.plots import write_figures
+        from openset.present.plots import write_figures
 
         drawn = write_figures(figures, names, models, evaluations, against=against)
     show(names, evaluations, groups)
@@ -220,9 +220,9 @@ def write_files(
     groups: dict[str, list[int]],
 ) -> None:
     """Write what was asked for."""
-    from openset import tables
+    from openset._io.files import write_json
     from openset.evaluation import provenance
-    from openset.files import write_json
+    from openset.results import tables
 
     if json is not None:
         entries = [
@@ -248,7 +248,7 @@ def write_files(
 
 def spread_rows(evaluations: Sequence["Evaluation"], groups: dict[str, list[int]]) -> dict[str, list[str]]:
     """Mean ± standard deviation of the headline figures of each group."""
-    from openset.tables import number
+    from openset.results.tables import number
 
     rows = {}
     for key, places in groups.items():
@@ -269,7 +269,7 @@ def show(names: Sequence[str], evaluations: Sequence["Evaluation"], groups: dict
     if len(evaluations) == 1:
         show_one(names[0], evaluations[0])
     else:
-        from openset.tables import interval
+        from openset.results.tables import interval
 
         first = evaluations[0].headline(evaluations[0].results[0].against)
         made = table("Model", *(result.title for result in first))
@@ -291,7 +291,7 @@ def show_one(name: str, evaluation: "Evaluation") -> None:
     """Print all figures of one model, one column per kind of open-set sample."""
     from rich.markup import escape
 
-    from openset.tables import interval
+    from openset.results.tables import interval
 
     kinds = {"known": evaluation.n_known, "negative": evaluation.n_negative, "unknown": evaluation.n_unknown}
     counted = ", ".join(f"{n:,} {kind}" for kind, n in kinds.items() if n)

@@ -30,8 +30,8 @@ def command(
     """
     from rich.markup import escape
 
+    from openset._io.files import replacing, write_json
     from openset.errors import OpenSetError
-    from openset.files import replacing, write_json
     from openset.train.predict import TrainedRun, find_images, read_images
 
     files = find_images(images)

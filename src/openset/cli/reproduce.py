@@ -59,10 +59,10 @@ def command(
 
     Example: openset reproduce openauc/table2 --scale cpu --protocols cifar10 --methods openauc --splits 0
     """
+    from openset._io.files import write_json
     from openset.cli._numbers import names, numbers
     from openset.cli._training import training_bar
     from openset.errors import OpenSetError, check_choice
-    from openset.files import write_json
     from openset.reproduction import SCALES, Options, reproduce, writing
     from openset.reproduction.catalog import find
     from openset.train.interrupt import Interrupted
@@ -118,7 +118,7 @@ def command(
 
 
 def _list(json: Path | None) -> None:
-    from openset.files import write_json
+    from openset._io.files import write_json
     from openset.reproduction import ENTRIES
 
     made = table("name", "what it is", *(f"needs: {scale}" for scale in ("smoke", "cpu", "paper")))

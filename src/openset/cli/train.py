@@ -98,7 +98,7 @@ def command(
         raise typer.Exit(130) from None
     if summary:
         if json is not None:
-            from openset.files import write_json
+            from openset._io.files import write_json
 
             write_json(json, summary)
         show(summary, out)
@@ -109,21 +109,21 @@ def command(
 def look_at(run: Path, summary: dict[str, Any], report: Path | None, figures: Path | None) -> list[Path]:
     """The page and the figures of a run: what it does on the test part, and how training went; returns the figures."""
     from openset.evaluation import evaluate
+    from openset.results.views.runs import GammaLog, TrainingLog
     from openset.scores import Scores
-    from openset.views.runs import GammaLog, TrainingLog
 
     file = run / "scores_test.parquet"
     scores, log = Scores.read(file), TrainingLog.read(run / "log.csv")
     evaluation = evaluate(scores)
     name = f"{summary['method']} on {summary['protocol']}, split {summary['split']}"
     if report is not None:
-        from openset.report import Model, evaluation_page, training_section, write_page
+        from openset.present.page import Model, evaluation_page, training_section, write_page
 
         model = Model(name, scores, evaluation, str(file))
         write_page(report, evaluation_page([model], extra=[training_section(log)]))
     if figures is None:
         return []
-    from openset import plots
+    from openset.present import plots
 
     drawn = plots.write_figures(figures, [name], [scores], [evaluation])
     drawn += plots.save(plots.training_curves(log), figures / "training-curves")
@@ -137,7 +137,7 @@ def show(summary: dict[str, Any], out: Path) -> None:
     """What came out, and what to do next."""
     from rich.markup import escape
 
-    from openset.tables import number
+    from openset.results.tables import number
 
     titles = {"closed_set_accuracy": "Closed-set accuracy", "auroc": "AUROC", "open_auc": "OpenAUC"}
     made = table("test part", "against", "value", "95 % interval")

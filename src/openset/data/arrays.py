@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from openset._io.files import fingerprint, reason
 from openset.data.images import BadImageError, Encoded, Pixels, fitted
 from openset.data.place import cache_folder
 from openset.errors import OpenSetError, check_choice
-from openset.files import fingerprint, reason
 
 SMALL = 96  # longest side, in pixels, of images that are kept decoded
 _FORMAT = "1"  # raise when what is stored changes

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from importlib.resources import files
 
-from openset.registry import Registry
+from openset._core.registry import Registry
 
 
 @dataclass(frozen=True)

@@ -8,10 +8,10 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 from numpy.typing import NDArray
 
+from openset._io.files import write_json
 from openset.data.arrays import progress, report_bad
 from openset.data.images import BadImageError, Encoded
 from openset.data.place import cache_folder
-from openset.files import write_json
 
 
 def without_bad(

@@ -2,9 +2,9 @@
 
 import numpy as np
 
+from openset._io.files import fingerprint
 from openset.data.catalog import CATALOG
 from openset.data.dataset import Dataset, row_ids
-from openset.files import fingerprint
 
 
 def open_digits(split: str) -> Dataset:

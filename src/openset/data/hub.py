@@ -15,6 +15,7 @@ from urllib.request import getproxies
 import numpy as np
 from numpy.typing import NDArray
 
+from openset._io.files import fingerprint
 from openset.data.arrays import stored
 from openset.data.catalog import Card
 from openset.data.checks import without_bad
@@ -24,7 +25,6 @@ from openset.data.labels import class_ids
 from openset.data.place import DATA_VARIABLE, cache_folder
 from openset.data.tables import of_stored
 from openset.errors import OpenSetError
-from openset.files import fingerprint
 
 _IMAGES = ("image", "img")
 _LABELS = ("fine_label", "label", "labels")

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from openset.checks import NEGATIVE, UNKNOWN
+from openset._core.checks import NEGATIVE, UNKNOWN
 from openset.errors import OpenSetError, did_you_mean
 
 _WORDS = {"negative": NEGATIVE, "unknown": UNKNOWN}

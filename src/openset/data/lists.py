@@ -6,7 +6,8 @@ from pathlib import Path, PurePosixPath
 import numpy as np
 from numpy.typing import NDArray
 
-from openset.checks import NEGATIVE, UNKNOWN
+from openset._core.checks import NEGATIVE, UNKNOWN
+from openset._io.files import existing
 from openset.data.arrays import NotSmallError, stored
 from openset.data.checks import without_bad
 from openset.data.dataset import Dataset, skipped_note
@@ -15,7 +16,6 @@ from openset.data.labels import class_ids
 from openset.data.place import inside
 from openset.data.stamps import digest_of, fingerprint_of_files, stamp_of
 from openset.errors import OpenSetError
-from openset.files import existing
 
 OPEN_NAMES = {NEGATIVE: "negative", UNKNOWN: "unknown"}
 

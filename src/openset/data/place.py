@@ -3,8 +3,8 @@
 import os
 from pathlib import Path, PurePosixPath, PureWindowsPath
 
+from openset._io.files import is_folder
 from openset.errors import OpenSetError
-from openset.files import is_folder
 
 DATA_VARIABLE = "OPENSET_DATA"
 CACHE_VARIABLE = "OPENSET_CACHE"

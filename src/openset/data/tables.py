@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from openset._io.files import fingerprint, read_npz
 from openset.data.arrays import NotSmallError, StoredImages, stored
 from openset.data.catalog import Card
 from openset.data.checks import without_bad
@@ -16,7 +17,6 @@ from openset.data.dataset import Dataset, row_ids, skipped_note
 from openset.data.images import ImageCells
 from openset.data.labels import class_ids
 from openset.errors import OpenSetError
-from openset.files import fingerprint, read_npz
 
 if TYPE_CHECKING:
     import polars as pl

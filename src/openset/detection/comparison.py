@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from openset.detection.bootstrap import interval, replicates
-from openset.detection.evaluation import evaluate_data, matched
-from openset.detection.sets import OpenSetData, wilderness_levels
+from openset.detection.measure.evaluation import evaluate_data, matched
+from openset.detection.measure.resampling import interval, replicates
+from openset.detection.measure.sets import OpenSetData, wilderness_levels
 from openset.errors import OpenSetError
 
 

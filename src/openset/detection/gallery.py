@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from openset.detection.coco import Detections, Floats, GroundTruth, Ints
-from openset.detection.entries import three
-from openset.detection.errors import nearest
-from openset.detection.matching import overlaps
-from openset.detection.pictures import corners, open_picture, score_text
+from openset._io.files import is_folder, replacing
+from openset._io.pictures import corners, open_picture, score_text
+from openset.detection.measure.errors import nearest
+from openset.detection.measure.matching import overlaps
+from openset.detection.read.coco import Detections, Floats, GroundTruth, Ints
+from openset.detection.read.entries import three
 from openset.errors import OpenSetError
-from openset.files import is_folder, replacing
 
 if TYPE_CHECKING:
     from PIL.Image import Image

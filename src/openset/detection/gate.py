@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass
 
-from openset.detection.evaluation import OpenSetEvaluation
+from openset.detection.measure.evaluation import OpenSetEvaluation
 from openset.errors import OpenSetError, check_choice
 
 _NAMES = ("awi", "slope", "fp_per_1000", "map", "map_wild")

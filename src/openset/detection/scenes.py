@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from openset.detection.coco import Floats, Ints
+from openset.detection.read.coco import Floats, Ints
 
 if TYPE_CHECKING:
     from PIL.Image import Image

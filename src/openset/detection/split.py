@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from openset.detection.coco import Detections, GroundTruth
-from openset.detection.folders import text_lines
-from openset.detection.names import Names
-from openset.detection.results import read_detections
+from openset._io.files import write_json
+from openset.detection.read.coco import Detections, GroundTruth
+from openset.detection.read.folders import text_lines
+from openset.detection.read.names import Names
+from openset.detection.read.results import read_detections
 from openset.errors import OpenSetError, did_you_mean
-from openset.files import write_json
 
 
 @dataclass(frozen=True, eq=False)

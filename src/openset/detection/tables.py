@@ -7,11 +7,11 @@ from rich.markup import escape
 from rich.table import Table
 
 from openset.detection.comparison import Difference
-from openset.detection.errors import KINDS, Confusion, Errors
-from openset.detection.evaluation import OpenSetEvaluation
-from openset.detection.operating import ClassPoint, FBetaRow
-from openset.detection.wilderness import Wilderness
-from openset.tables import PaperTable, csv_text
+from openset.detection.measure.errors import KINDS, Confusion, Errors
+from openset.detection.measure.evaluation import OpenSetEvaluation
+from openset.detection.measure.wilderness import Wilderness
+from openset.detection.thresholds import ClassPoint, FBetaRow
+from openset.results.tables import PaperTable, csv_text
 
 
 def _table(title: str, *columns: str) -> Table:

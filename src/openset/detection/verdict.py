@@ -1,6 +1,6 @@
 """What the figures of a detector mean, in the words that the terminal and the page share."""
 
-from openset.views.detection import DetectionResult, WildernessResult
+from openset.results.views.detection import DetectionResult, WildernessResult
 
 TRAINING_RULE = "The figures hold only if the detector never saw the wild classes in training, not even without labels."
 

@@ -11,9 +11,9 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from openset._core.registry import Registry
 from openset.methods._cross_entropy import CrossEntropyLoss, Smoothing
 from openset.posthoc import SCORES, Outputs
-from openset.registry import Registry
 
 
 class Moment(NamedTuple):

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from inspect import signature
 from typing import Any, Literal, TypeVar
 
-from openset.registry import Registry
+from openset._core.registry import Registry
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 

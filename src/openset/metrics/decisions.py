@@ -7,7 +7,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from openset.checks import (
+from openset._core.checks import (
     NEGATIVE,
     as_ints,
     as_scores,
@@ -19,7 +19,7 @@ from openset.checks import (
     open_mask,
     resolve_classes,
 )
-from openset.counts import Counts, Tally, Window, count, is_rejected
+from openset._core.counts import Counts, Tally, Window, count, is_rejected
 from openset.curves import Average, macro_f_of, micro_f_of, normalized_accuracy_of, youden_of
 from openset.errors import OpenSetError, check_choice, check_share
 from openset.metrics._card import metric

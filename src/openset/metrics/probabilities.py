@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from openset.checks import as_ints, as_probabilities, as_text, check_labels, check_lengths, open_mask
+from openset._core.checks import as_ints, as_probabilities, as_text, check_labels, check_lengths, open_mask
 from openset.errors import OpenSetError
 from openset.metrics._card import metric
 

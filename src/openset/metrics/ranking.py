@@ -5,11 +5,11 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from openset.counts import Counts, Ties, count, dot
+from openset._core.counts import Counts, Ties, count, dot
+from openset._core.pairs import rank_pairs
 from openset.curves import OscrCurve, Positive, precision_recall_of, risk_coverage_of
 from openset.errors import check_choice, check_share
 from openset.metrics._card import metric
-from openset.pairs import rank_pairs
 
 _OPENAUC = "OpenAUC (Wang et al., NeurIPS 2022)"
 _TIES = ("half", "strict", "full")

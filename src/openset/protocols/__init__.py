@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
+from openset._io.files import is_folder
 from openset.errors import OpenSetError
-from openset.files import is_folder
 from openset.protocols.build import build
 from openset.protocols.definition import Definition
 from openset.protocols.finding import PROTOCOLS, find

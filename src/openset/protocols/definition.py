@@ -6,7 +6,7 @@ from pathlib import Path
 from reprlib import Repr
 from typing import Any
 
-from openset.checks import RESERVED_GROUPS
+from openset._core.checks import RESERVED_GROUPS
 from openset.errors import OpenSetError, check_share, did_you_mean
 
 ClassKey = str | int

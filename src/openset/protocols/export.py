@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from openset._io.files import replacing, write_json, write_npz, write_text
 from openset.data import Dataset
 from openset.data.images import ImageFiles
 from openset.errors import OpenSetError
-from openset.files import replacing, write_json, write_npz, write_text
 from openset.protocols.parts import Part, Protocol
 
 

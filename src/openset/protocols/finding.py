@@ -5,13 +5,13 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from openset.checks import RESERVED_GROUPS
+from openset._core.checks import RESERVED_GROUPS
+from openset._core.registry import Registry
+from openset._io.files import is_folder
+from openset._io.yaml_files import read_yaml
 from openset.data.folders import subfolders
 from openset.errors import OpenSetError, did_you_mean
-from openset.files import is_folder
 from openset.protocols.definition import Definition, parse
-from openset.registry import Registry
-from openset.yaml_files import read_yaml
 
 PROTOCOLS: Registry[Definition] = Registry("protocol")
 

@@ -6,12 +6,12 @@ from pathlib import Path, PurePosixPath
 
 import numpy as np
 
-from openset.checks import NEGATIVE, UNKNOWN
+from openset._core.checks import NEGATIVE, UNKNOWN
+from openset._io.files import is_folder
 from openset.data import CATALOG, Dataset, data_root
 from openset.data.folders import unwrap
 from openset.data.lists import OPEN_NAMES, open_list
 from openset.errors import OpenSetError, OpenSetWarning
-from openset.files import is_folder
 from openset.protocols.build import assemble, definition_notes
 from openset.protocols.classes import Cast, ClassLists, class_lists
 from openset.protocols.definition import Definition

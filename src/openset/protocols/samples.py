@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from openset.checks import NEGATIVE, UNKNOWN
+from openset._core.checks import NEGATIVE, UNKNOWN
 from openset.errors import OpenSetError
 from openset.protocols.classes import ClassLists
 

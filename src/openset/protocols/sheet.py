@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from openset.checks import NEGATIVE, UNKNOWN
+from openset._core.checks import NEGATIVE, UNKNOWN
+from openset._io.files import replacing
 from openset.data.images import fitted
 from openset.errors import OpenSetError
-from openset.files import replacing
 from openset.protocols.parts import Part, Protocol
 
 if TYPE_CHECKING:

@@ -3,15 +3,15 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from openset._io.files import write_text
 from openset.errors import OpenSetError, did_you_mean
-from openset.files import write_text
 from openset.reproduction import claims_openauc
-from openset.reproduction.cells import Finished, Key
 from openset.reproduction.findings import Claim, Line, Report, Table, Value
 from openset.reproduction.options import Options
 from openset.reproduction.published import published
 from openset.reproduction.recipes import cell_config
-from openset.reproduction.study import Job, Outcome, make_job, read_study, run_study
+from openset.studies.cells import Finished, Key
+from openset.studies.study import Job, Outcome, make_job, read_study, run_study
 
 GROUPS = ("easy", "medium", "hard")
 METHODS = {

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from openset.detection.coco import read_ground_truth
-from openset.detection.evaluation import OpenSetEvaluation, evaluate_data
-from openset.detection.sets import OpenSetData, load
+from openset.detection.measure.evaluation import OpenSetEvaluation, evaluate_data
+from openset.detection.measure.sets import OpenSetData, load
+from openset.detection.read.coco import read_ground_truth
 from openset.detection.split import split_classes, write_split
 from openset.errors import OpenSetError
 from openset.reproduction.options import Detector, Options

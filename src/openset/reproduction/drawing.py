@@ -1,4 +1,4 @@
-"""Figures of a reproduction, by the functions of `openset.plots`; without matplotlib there are none."""
+"""Figures of a reproduction, by the functions of `openset.present.plots`; without matplotlib there are none."""
 
 from pathlib import Path
 from typing import Any
@@ -7,11 +7,11 @@ from openset.reproduction.options import Options
 
 
 def draw(options: Options, name: str, file: str, function: str, *arguments: Any, **others: Any) -> list[Path]:
-    """Draw `openset.plots.<function>` into the folder of the report; returns the files."""
+    """Draw `openset.present.plots.<function>` into the folder of the report; returns the files."""
     if options.show:
         return []
     try:
-        from openset import plots
+        from openset.present import plots
     except ModuleNotFoundError:
         options.tell("No figure is drawn: pip install 'openset[plot]' for matplotlib.")
         return []

@@ -3,10 +3,10 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from openset.detection.errors import Errors
-from openset.detection.evaluation import OpenSetEvaluation, matched
-from openset.detection.names import plain
-from openset.detection.operating import best_f_beta
+from openset.detection.measure.errors import Errors
+from openset.detection.measure.evaluation import OpenSetEvaluation, matched
+from openset.detection.read.names import plain
+from openset.detection.thresholds import best_f_beta
 from openset.errors import OpenSetError
 from openset.reproduction import claims_elephant as claims
 from openset.reproduction.detectors import SOME_ANIMALS, data_of, evaluations, note_on
@@ -119,7 +119,7 @@ def wrong(counts: Sequence[int]) -> float:
 
 def error_lines(rows: Mapping[str, Errors]) -> list[Line]:
     """One line per detector and kind of error: closed set beside open set."""
-    from openset.detection.errors import KINDS
+    from openset.detection.measure.errors import KINDS
 
     lines = []
     for name, row in rows.items():

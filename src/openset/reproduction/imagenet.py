@@ -5,17 +5,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from openset._io.files import read_table
 from openset.curves import oscr_of
-from openset.files import read_table
 from openset.metrics import ccr_at_fpr, confidence, open_auc
 from openset.reproduction import claims_imagenet as claims
 from openset.reproduction.drawing import draw
 from openset.reproduction.findings import Claim, Line, Report, Table, Value
 from openset.reproduction.options import Options
-from openset.reproduction.study import make_job, run_folder
+from openset.results.views import probability_histogram
+from openset.results.views.runs import GammaLog
 from openset.scores import Scores
-from openset.views import probability_histogram
-from openset.views.runs import GammaLog
+from openset.studies.study import make_job, run_folder
 
 METHODS = ("softmax", "background", "entropic")
 PROTOCOLS = {

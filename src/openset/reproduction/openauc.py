@@ -14,11 +14,11 @@ from openset.reproduction.drawing import draw
 from openset.reproduction.findings import Claim, Line, Report, Table, Value
 from openset.reproduction.options import Options
 from openset.reproduction.published import published
-from openset.reproduction.study import Job, make_job, read_study, run_folder, run_study
 from openset.scores import Scores
+from openset.studies.study import Job, make_job, read_study, run_folder, run_study
 
 if TYPE_CHECKING:
-    from openset.views.runs import Sensitivity
+    from openset.results.views.runs import Sensitivity
 
 _AUDITED = {"smoke": ("digits",), "cpu": ("cifar10",), "paper": ("cifar10",)}
 _CURVED = {"smoke": ("digits",), "cpu": ("cifar10", "cifar+10"), "paper": ("cifar10", "cifar+10", "tinyimagenet")}
@@ -244,6 +244,6 @@ def _weighted(name: str, options: Options, protocol: str, weight: float, split: 
 
 
 def _sensitivity(rows: list[tuple[float, list[float]]]) -> "Sensitivity":
-    from openset.views.runs import Sensitivity
+    from openset.results.views.runs import Sensitivity
 
     return Sensitivity([weight for weight, _ in rows], [values for _, values in rows])

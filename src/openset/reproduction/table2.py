@@ -7,11 +7,11 @@ from dataclasses import replace
 from openset.errors import OpenSetError, did_you_mean
 from openset.intervals import over_splits
 from openset.reproduction import claims_openauc
-from openset.reproduction.cells import Finished, seeds_found
 from openset.reproduction.findings import Line, Report, Table, Value
 from openset.reproduction.options import Options
 from openset.reproduction.published import published
-from openset.reproduction.study import Job, Outcome, grid, make_job, read_study, run_study
+from openset.studies.cells import Finished, seeds_found
+from openset.studies.study import Job, Outcome, grid, make_job, read_study, run_study
 
 NAME = "openauc/table2"
 SPLITS = (0, 1, 2, 3, 4)

@@ -7,9 +7,9 @@ from openset.reproduction.drawing import draw
 from openset.reproduction.findings import Line, Report, Table
 from openset.reproduction.options import Options
 from openset.reproduction.recipes import cell_config
-from openset.reproduction.study import Job, make_job, read_study, run_study
 from openset.reproduction.table2 import STAND_IN, published_value
 from openset.reproduction.writing import MISSING
+from openset.studies.study import Job, make_job, read_study, run_study
 from openset.train.config import read_config
 
 NAME = "openauc/time"

@@ -7,9 +7,9 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from openset.files import write_json, write_text
+from openset._io.files import write_json, write_text
 from openset.reproduction.findings import Claim, Line, Report, Table, Value
-from openset.tables import markdown_escape
+from openset.results.tables import markdown_escape
 
 MISSING = "missing"
 

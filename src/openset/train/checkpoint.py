@@ -10,8 +10,8 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
 from torch import Tensor
 
+from openset._io.files import existing, replacing
 from openset.errors import OpenSetError
-from openset.files import existing, replacing
 
 _KEY = "openset"
 

@@ -5,10 +5,10 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
+from openset._io.files import existing, write_text
+from openset._io.yaml_files import parse_yaml, read_yaml
 from openset.errors import OpenSetError, check_share, did_you_mean
-from openset.files import existing, write_text
 from openset.train.fields import build, convert
-from openset.yaml_files import parse_yaml, read_yaml
 
 
 @dataclass(frozen=True)

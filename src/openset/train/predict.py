@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import torch
 
+from openset._io.files import read_json
 from openset.data.images import SUFFIXES, BadImageError, decode, fitted
 from openset.errors import OpenSetError
-from openset.files import read_json
 from openset.operating import Threshold
 from openset.posthoc import Outputs, softmax
 from openset.train import checkpoint

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from openset import operating
+from openset._io.files import fingerprint, read_json, read_npz, write_json, write_npz
+from openset._io.score_files import read_outputs
 from openset.errors import OpenSetError
 from openset.evaluation import evaluate, provenance
-from openset.files import fingerprint, read_json, read_npz, write_json, write_npz
 from openset.methods import METHODS
 from openset.protocols import Part, Protocol, load
-from openset.score_files import read_outputs
 from openset.scores import Scores
 from openset.train import checkpoint
 from openset.train.build import make_fabric, make_network

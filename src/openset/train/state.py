@@ -11,8 +11,8 @@ from typing import Any
 import polars as pl
 from lightning_fabric import Fabric
 
+from openset._io.files import replacing
 from openset.errors import OpenSetError
-from openset.files import replacing
 from openset.train import checkpoint
 from openset.train.config import Config, read_config
 from openset.train.feed import Feed

@@ -10,7 +10,7 @@ import typer
 from openset.errors import OpenSetError
 
 if TYPE_CHECKING:
-    from openset.detection.sets import OpenSetData
+    from openset.detection.measure.sets import OpenSetData
 
 KnownGt = Annotated[
     Path, typer.Option(help="Ground truth of images with known objects: COCO json, VOC or YOLO folder.")
@@ -85,7 +85,7 @@ def load_data(
     allow_extra_images: bool,
     drop_other_classes: bool,
 ) -> "OpenSetData":
-    from openset.detection.sets import load
+    from openset.detection.measure.sets import load
 
     lenient = {"allow_extra_images": allow_extra_images, "drop_other_classes": drop_other_classes}
     if dt is not None and (known_dt is not None or wild_dt is not None):

@@ -49,12 +49,12 @@ def command(
     """Two detectors on the same images: differences with paired intervals."""
     from dataclasses import asdict, astuple, fields
 
+    from openset._io.files import write_json
     from openset.detection.comparison import Difference
     from openset.detection.comparison import compare as compare_detectors
-    from openset.detection.evaluation import RECALLS
+    from openset.detection.measure.evaluation import RECALLS
     from openset.detection.tables import difference_table, for_terminal
-    from openset.files import write_json
-    from openset.tables import csv_text
+    from openset.results.tables import csv_text
 
     check_outputs(
         json, latex, markdown, csv, inputs=[known_gt, wild_gt, *(known_dt or ()), *(wild_dt or ()), *(dt or ())]

@@ -16,10 +16,10 @@ def command(
     seed: Annotated[int, typer.Option(min=0, help="Seed of scenes, training and bootstrap.")] = 0,
 ) -> None:
     """Train a small detector on some shapes (about two minutes on 2 cores) and see what it calls the others."""
-    from openset.detection.demo import run_demo
     from openset.detection.scenes import KNOWN, UNKNOWN
     from openset.detection.tables import result_tables
     from openset.detection.verdict import verdict
+    from openset.studies.detector_demo import run_demo
 
     with progress() as report:
         done = run_demo(out, steps=steps, seed=seed, report=report)

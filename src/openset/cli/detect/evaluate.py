@@ -36,8 +36,8 @@ from openset.cli.detect._shared import (
 from openset.errors import OpenSetError
 
 if TYPE_CHECKING:
-    from openset.detection.sets import OpenSetData
-    from openset.report import FalseDetection
+    from openset.detection.measure.sets import OpenSetData
+    from openset.present.page import FalseDetection
 
 EXAMPLE = "openset detect evaluate --known-gt known.json --wild-gt wild.json --dt results.json"
 
@@ -78,13 +78,13 @@ def command(
     drop_other_classes: OtherClasses = False,
 ) -> None:
     """What the open world does to a detector: mAP, Wilderness Impact, kinds of errors, confusions, and a verdict."""
-    from openset.detection.evaluation import RECALLS, evaluate_data
+    from openset._io.files import is_folder, write_json
     from openset.detection.gate import check_bars, parse_bar
-    from openset.detection.names import read_similar
+    from openset.detection.measure.evaluation import RECALLS, evaluate_data
+    from openset.detection.measure.wilderness import VARIANTS
+    from openset.detection.read.names import read_similar
     from openset.detection.tables import csv_lines, paper_tables, result_tables
     from openset.detection.verdict import TRAINING_RULE, verdict
-    from openset.detection.wilderness import VARIANTS
-    from openset.files import is_folder, write_json
 
     check_outputs(
         json, latex, markdown, csv, report, folder=figures,
@@ -114,7 +114,7 @@ def command(
         )  # fmt: skip
     name = (known_dt or dt or known_gt).name.partition(".")[0]
     if report is not None:
-        from openset.report import detection_page, write_page
+        from openset.present.page import detection_page, write_page
 
         shown = [] if images is None else _false_detections(data, images)
         write_page(report, detection_page(name, result, gallery=shown))
@@ -136,7 +136,7 @@ def command(
     )
     drawn: list[Path] = []
     if figures is not None:
-        from openset.plots import write_detection_figures
+        from openset.present.plots import write_detection_figures
 
         drawn = write_detection_figures(figures, name, result)
     say_written(report, figures, drawn)
@@ -149,7 +149,7 @@ def command(
 def _false_detections(data: "OpenSetData", images: Path) -> "list[FalseDetection]":
     """The highest scored detections on wild images, the best one of each image, with what they really lie on."""
     from openset.detection.gallery import find_inside, truths_of, worst_detections
-    from openset.report import FalseDetection
+    from openset.present.page import FalseDetection
 
     worst = data.wild_found.select(worst_detections(data.wild_found)[:24])
     made = []

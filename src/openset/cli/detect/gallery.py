@@ -22,10 +22,10 @@ def command(
     json: JsonOut = None,
 ) -> None:
     """Draw the worst false detections on wild images: red is what the detector claims, green what is really there."""
+    from openset._io.files import write_json
     from openset.detection.gallery import draw_gallery
-    from openset.detection.operating import Thresholds
-    from openset.detection.sets import load_wild
-    from openset.files import write_json
+    from openset.detection.measure.sets import load_wild
+    from openset.detection.thresholds import Thresholds
 
     check_outputs(json, inputs=[known_gt, wild_gt, wild_dt, thresholds])
     known, wild, found = load_wild(known_gt, wild_gt, wild_dt)

@@ -30,11 +30,11 @@ def command(
     json: Annotated[Path | None, typer.Option("--json", help="Write what was done as JSON.")] = None,
 ) -> None:
     """Run a detector over images and write COCO results, with the background score where the model has one."""
-    from openset.detection.coco import read_ground_truth
-    from openset.detection.detectors import Settings
-    from openset.detection.predict import make_detector
-    from openset.detection.predict import predict as run
-    from openset.files import write_json
+    from openset._io.files import write_json
+    from openset.detection.adapters.detectors import Settings
+    from openset.detection.adapters.predict import make_detector
+    from openset.detection.adapters.predict import predict as run
+    from openset.detection.read.coco import read_ground_truth
 
     model_files = [Path(text) for text in (weights, model.partition(":")[2]) if text]
     check_outputs(out, json, inputs=[known_gt, gt, *model_files])

@@ -26,9 +26,9 @@ def command(
     json: JsonOut = None,
 ) -> None:
     """Divide an annotated data set into known images and wild images, and say what was left out."""
-    from openset.detection.coco import read_ground_truth
+    from openset._io.files import write_json
+    from openset.detection.read.coco import read_ground_truth
     from openset.detection.split import find_classes, read_names, split_classes, write_split
-    from openset.files import write_json
 
     written = [out / f"{name}.json" for name in ("known", "wild", *(("known_dt", "wild_dt") if dt else ()))]
     names_files = [Path(text) for text in (known, hide) if text]

@@ -54,12 +54,12 @@ def command(
     """Choose per-class thresholds on one data set, freeze them, and apply them to another."""
     from dataclasses import asdict
 
-    from openset.detection.evaluation import matched
-    from openset.detection.operating import Thresholds, best_f_beta, choose
-    from openset.detection.operating import apply as apply_thresholds
+    from openset._io.files import write_json
+    from openset.detection.measure.evaluation import matched
     from openset.detection.split import find_classes
     from openset.detection.tables import f_beta_table, point_table
-    from openset.files import write_json
+    from openset.detection.thresholds import Thresholds, best_f_beta, choose
+    from openset.detection.thresholds import apply as apply_thresholds
 
     if (rule is None) == (apply is None):
         raise OpenSetError("Give --rule to choose thresholds, or --apply FILE to apply frozen ones.")

@@ -1,0 +1,480 @@
+"""The one sort: cumulative counts over distinct thresholds. How ties are treated is decided here and nowhere else.
+
+A sample is accepted at threshold `t` iff `unknown_score <= t`, so samples with equal scores are always accepted
+together. Everything the package reports is read off the counts at the distinct scores, preceded by `t = -inf`,
+where nothing is accepted. Counts are plain sums, so the counts of two parts of a data set add up.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from openset._core import sorting
+from openset._core.checks import (
+    UNKNOWN,
+    Bools,
+    Floats,
+    Ints,
+    as_ints,
+    as_scores,
+    as_text,
+    check_finite,
+    check_labels,
+    check_lengths,
+    check_threshold,
+    open_mask,
+    require_both,
+    resolve_classes,
+)
+from openset.errors import check_share
+
+Ties = Literal["half", "strict", "full"]
+
+
+# ---- the ranking -----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """The samples of one evaluation in ascending order of unknown score (most surely known first)."""
+
+    score: Floats
+    label: Ints
+    prediction: Ints | None
+    n_classes: int
+    order: NDArray[np.int64]
+    """Row of the input that stands at each place."""
+
+    @cached_property
+    def ends(self) -> NDArray[np.intp]:
+        """Place of the last sample of each distinct score."""
+        last = np.empty(len(self.score), dtype=np.bool_)
+        np.not_equal(self.score[1:], self.score[:-1], out=last[:-1])
+        last[-1] = True
+        return np.flatnonzero(last)
+
+    @cached_property
+    def thresholds(self) -> Floats:
+        """-inf, then every distinct score."""
+        start = np.full(1, -np.inf, dtype=self.score.dtype)
+        return np.concatenate((start, self.score[self.ends]))
+
+    @cached_property
+    def known(self) -> Bools:
+        """Which samples have a known class."""
+        return self.label >= 0
+
+    @cached_property
+    def right(self) -> Bools:
+        """Which samples are known and predicted as their own class."""
+        if self.prediction is None:
+            return self.known
+        return self.label == self.prediction
+
+    @cached_property
+    def by_prediction(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """Places grouped by predicted class (in score order within a class), and where each class begins."""
+        assert self.prediction is not None
+        grouped = np.argsort(self.prediction, kind="stable")
+        sizes = np.bincount(self.prediction)
+        sizes = sizes[sizes > 0]
+        return grouped, np.cumsum(sizes) - sizes
+
+    def only(self, chosen: Bools) -> "Ranking":
+        """The samples for which `chosen` (in this order) holds, without sorting again."""
+        if chosen.all():
+            return self
+        prediction = None if self.prediction is None else self.prediction[chosen]
+        return Ranking(self.score[chosen], self.label[chosen], prediction, self.n_classes, self.order[chosen])
+
+
+def rank(
+    labels: ArrayLike,
+    predictions: ArrayLike | None,
+    unknown_score: ArrayLike,
+    *,
+    n_classes: int | None = None,
+) -> Ranking:
+    """Check the input and sort it, once."""
+    label = as_ints("labels", labels)
+    prediction = None if predictions is None else as_ints("predictions", predictions)
+    score = as_scores("unknown_score", unknown_score)
+    check_lengths(labels=label, predictions=prediction, unknown_score=score)
+    check_labels(label)
+    check_finite(score)
+    return rank_checked(label, prediction, score, resolve_classes(label, prediction, n_classes))
+
+
+def rank_checked(label: Ints, prediction: Ints | None, score: Floats, n_classes: int) -> Ranking:
+    """Sort what is known to be valid."""
+    columns = [label] if prediction is None else [label, prediction]
+    if n_classes >= 2**15 - 2:  # too many classes to travel with the scores
+        ordered, order, _ = sorting.sort(score)
+        columns = [column.take(order) for column in columns]
+    else:
+        pairs = np.empty((len(score), 2), dtype=np.int16)
+        pairs[:, 0], pairs[:, 1] = label, label if prediction is None else prediction
+        ordered, order, cargo = sorting.sort(score, pairs.view(np.int32).ravel())
+        columns = [np.ascontiguousarray(column) for column in cargo.view(np.int16).reshape(-1, 2).T]
+    return Ranking(ordered, columns[0], None if prediction is None else columns[1], n_classes, order)
+
+
+def _as_precise(scores: Floats, threshold: float) -> Any:
+    """A threshold in the precision of the scores: one that was stored as float64 still means its own float32."""
+    with np.errstate(over="ignore"):  # the largest float64 is infinite to float32, and means the same
+        return scores.dtype.type(threshold)
+
+
+def is_rejected(scores: Floats, threshold: float) -> Bools:
+    """Which samples are rejected at a threshold: those whose unknown score is above it."""
+    return np.asarray(scores > _as_precise(scores, threshold))
+
+
+# ---- counts ----------------------------------------------------------------------------------------------------
+
+
+def _as_share(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Take away the last digit by which a sum of rounded shares can pass 0 or 1."""
+    return np.clip(values, 0.0, 1.0, out=values)
+
+
+def dot(first: NDArray[Any], second: NDArray[Any]) -> float:
+    """Sum of products. Not `np.dot`: its threads wait for one another, which takes ages on a busy machine."""
+    return float(np.einsum("i,i->", first, second))
+
+
+def divide(
+    top: NDArray[Any], bottom: NDArray[Any], zero_division: float, out: NDArray[np.float64] | None = None
+) -> NDArray[np.float64]:
+    """Quotient of counts, with an explicit value for 0/0; `bottom` rises from zero or falls to it.
+
+    `out` may be one of the two.
+    """
+    first = np.searchsorted(bottom, 0, side="right") if bottom[0] == 0 else 0
+    last = np.searchsorted(bottom[::-1], 0, side="right") if bottom[-1] == 0 else 0
+    with np.errstate(divide="ignore", invalid="ignore"):
+        quotient = np.divide(top, bottom, out=out)
+    quotient[:first] = zero_division
+    quotient[len(quotient) - last :] = zero_division
+    return quotient
+
+
+def _begin_again(total: NDArray[np.float64], places: NDArray[np.intp], before: float) -> None:
+    """Make a running total, which stood at `before`, begin at zero at each of the places."""
+    gone = np.where(places > 0, total[places - 1], 0.0)
+    total -= np.repeat(np.append(-before, gone), np.diff(places, prepend=0, append=len(total)))
+
+
+class Tally:
+    """Numbers of accepted samples along thresholds, and the shares they make of all samples."""
+
+    if TYPE_CHECKING:  # what `Counts` computes and `Window` cuts out, for the type checker alone
+
+        @property
+        def thresholds(self) -> Floats:
+            """-inf, then every distinct score."""
+
+        @property
+        def accepted(self) -> NDArray[np.float64]:
+            """All accepted samples."""
+
+        @property
+        def open(self) -> NDArray[np.float64]:
+            """Accepted open-set samples."""
+
+        @property
+        def known(self) -> NDArray[np.float64]:
+            """Accepted knowns."""
+
+        @property
+        def right(self) -> NDArray[np.float64]:
+            """Knowns that are accepted and predicted as their own class."""
+
+        @property
+        def macro_precision(self) -> NDArray[np.float64]:
+            """Mean over the K classes of TP / (TP + FP)."""
+
+        @property
+        def macro_recall(self) -> NDArray[np.float64]:
+            """Mean over the K classes of the share accepted and right."""
+
+        @property
+        def macro_specificity(self) -> NDArray[np.float64]:
+            """Mean over the K classes of TN / (TN + FP)."""
+
+        @property
+        def n_samples(self) -> float:
+            """All samples."""
+
+        @property
+        def n_known(self) -> float:
+            """All knowns."""
+
+        @property
+        def n_open(self) -> float:
+            """All open-set samples."""
+
+        @property
+        def n_classes(self) -> int:
+            """K."""
+
+        @property
+        def zero_division(self) -> float:
+            """What 0/0 counts as in a ratio of one class."""
+
+        def windows(self) -> Iterator["Tally"]:
+            """All thresholds in runs, each beginning with the last one of the run before."""
+
+    @property
+    def fpr(self) -> NDArray[np.float64]:
+        """Share of open-set samples accepted."""
+        return self.open / self.n_open
+
+    @property
+    def acceptance(self) -> NDArray[np.float64]:
+        """Share of knowns accepted."""
+        return self.known / self.n_known
+
+    @property
+    def ccr(self) -> NDArray[np.float64]:
+        """Share of knowns accepted and right."""
+        return self.right / self.n_known
+
+
+class Window(Tally):
+    """A run of neighbouring thresholds: what is computed on it fits the cache and leaves no large arrays behind."""
+
+    _SLICED = frozenset(
+        ("thresholds", "accepted", "open", "known", "right", "macro_precision", "macro_recall", "macro_specificity")
+    )
+
+    def __init__(self, whole: "Counts", start: int, stop: int) -> None:
+        self._whole, self._part = whole, slice(start, stop)
+
+    def __getattr__(self, name: str) -> Any:
+        value = getattr(self._whole, name)
+        return value[self._part] if name in self._SLICED else value
+
+    def windows(self) -> Iterator[Tally]:
+        """Itself: it is small already."""
+        yield self
+
+
+@dataclass(frozen=True)
+class Counts(Tally):
+    """How many samples of each kind are accepted at every threshold of a ranking.
+
+    All arrays run along `thresholds`, from -inf (nothing accepted) to the largest score (all accepted). `weights`
+    counts each sample that many times (in the ranking's order), which is how a bootstrap resample is evaluated.
+    """
+
+    ranking: Ranking
+    weights: NDArray[np.float64] | None = None
+    zero_division: float = 0.0
+
+    @cached_property
+    def thresholds(self) -> Floats:
+        """-inf, then every distinct score."""
+        return self.ranking.thresholds
+
+    @cached_property
+    def n_classes(self) -> int:
+        """K."""
+        return self.ranking.n_classes
+
+    def windows(self) -> Iterator[Tally]:
+        """All thresholds in runs, each beginning with the last one of the run before, so that steps add up."""
+        n = len(self.ranking.ends) + 1
+        if n <= sorting.CHUNK + 1:
+            yield self
+            return
+        for start in range(0, n - 1, sorting.CHUNK):
+            yield Window(self, start, min(start + sorting.CHUNK + 1, n))
+
+    def _accumulate(self, amount: Callable[[slice], NDArray[Any]]) -> NDArray[np.float64]:
+        """Running total of `amount` (of a run of samples) at each threshold; exact for whole numbers below 2**53."""
+        ends = self.ranking.ends
+        out = np.empty(len(ends) + 1)
+        out[0] = total = 0.0
+        n = len(self.ranking.score)
+        starts = np.arange(0, n, sorting.CHUNK)
+        borders = [*np.searchsorted(ends, starts).tolist(), len(ends)]
+        for start, first, last in zip(starts.tolist(), borders, borders[1:], strict=False):
+            part = amount(slice(start, start + sorting.CHUNK))
+            running = np.cumsum(part, dtype=np.int32 if part.dtype.kind == "b" else np.float64)
+            here = running if last - first == len(running) else running.take(ends[first:last] - start)
+            np.add(here, total, out=out[1 + first : 1 + last])
+            total += float(running[-1])
+        return out
+
+    def _count(self, which: Bools) -> NDArray[np.float64]:
+        weights = self.weights
+        if weights is None:
+            return self._accumulate(lambda part: which[part])
+        return self._accumulate(lambda part: which[part] * weights[part])
+
+    @cached_property
+    def accepted(self) -> NDArray[np.float64]:
+        """All accepted samples."""
+        if self.weights is not None:
+            return self._accumulate(self.weights.__getitem__)
+        out = np.empty(len(self.ranking.ends) + 1)
+        out[0] = 0
+        np.add(self.ranking.ends, 1, out=out[1:])
+        return out
+
+    @cached_property
+    def open(self) -> NDArray[np.float64]:
+        """Accepted open-set samples."""
+        return self._count(~self.ranking.known)
+
+    @cached_property
+    def right(self) -> NDArray[np.float64]:
+        """Knowns that are accepted and predicted as their own class."""
+        return self._count(self.ranking.right)
+
+    @cached_property
+    def known(self) -> NDArray[np.float64]:
+        """Accepted knowns."""
+        return self.accepted - self.open
+
+    @cached_property
+    def ranked_known(self) -> float:
+        """Pairs of a known and an open-set sample with the open-set sample ranked higher, ties half.
+
+        Among all accepted samples the open-set ones rank against each other too: n_open**2 / 2 pairs with ties half.
+        """
+        among_accepted = sum(dot(np.diff(part.open), part.accepted[:-1] + part.accepted[1:]) for part in self.windows())
+        return (among_accepted - self.n_open**2) / 2
+
+    @cached_property
+    def n_known(self) -> float:
+        """All knowns."""
+        return float(self.accepted[-1] - self.open[-1])
+
+    @cached_property
+    def n_open(self) -> float:
+        """All open-set samples."""
+        return float(self.open[-1])
+
+    @cached_property
+    def n_samples(self) -> float:
+        """All samples."""
+        return float(self.accepted[-1])
+
+    @cached_property
+    def _class_totals(self) -> NDArray[np.float64]:
+        ranking = self.ranking
+        totals = np.zeros(ranking.n_classes + 2)  # unknowns, negatives, then the classes
+        for part in sorting.runs(len(ranking.label)):
+            weights = None if self.weights is None else self.weights[part]
+            place = ranking.label[part].astype(np.int64) - UNKNOWN
+            totals += np.bincount(place, weights=weights, minlength=len(totals))
+        return totals[2:]
+
+    def _ratio_sum(self, which: Bools, class_of: Ints, totals: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Sum over classes of (accepted samples in `which` of that class) / (fixed total of that class)."""
+        share = np.append(np.divide(1.0, totals, out=np.zeros_like(totals), where=totals > 0), 0.0)
+        weights = self.weights
+
+        def amount(part: slice) -> NDArray[np.float64]:
+            values = share.take(np.where(which[part], class_of[part], len(totals)))
+            return values if weights is None else values * weights[part]
+
+        return self._accumulate(amount)
+
+    @cached_property
+    def macro_recall(self) -> NDArray[np.float64]:
+        """Mean over the K classes of the share accepted and right: the class-balanced CCR."""
+        totals = self._class_totals
+        empty = np.count_nonzero(totals == 0) * self.zero_division
+        found = self._ratio_sum(self.ranking.right, self.ranking.label, totals)
+        found += empty
+        found /= self.n_classes
+        return _as_share(found)
+
+    @cached_property
+    def macro_specificity(self) -> NDArray[np.float64]:
+        """Mean over the K classes of TN / (TN + FP), one class against everything else."""
+        ranking = self.ranking
+        assert ranking.prediction is not None
+        others = self.n_samples - self._class_totals  # never 0: the open-set samples are among them
+        lost = self._ratio_sum(~ranking.right, ranking.prediction, others)
+        np.subtract(self.n_classes, lost, out=lost)
+        lost /= self.n_classes
+        return _as_share(lost)
+
+    @cached_property
+    def macro_precision(self) -> NDArray[np.float64]:
+        """Mean over the K classes of TP / (TP + FP).
+
+        Accepting one more sample changes the precision of its predicted class alone, so the running sum of those
+        changes, put back into score order, is the sum over classes at every threshold: O(n log n), any K.
+        """
+        ranking, weights = self.ranking, self.weights
+        grouped, starts = ranking.by_prediction
+        change = np.empty(len(grouped))
+        hits_before = taken_before = precision_before = 0.0  # of the class that the run before ended with
+        for run in sorting.runs(len(grouped)):
+            places = grouped[run]
+            new = starts[slice(*np.searchsorted(starts, (run.start, run.stop)))] - run.start
+            right: NDArray[Any] = ranking.right[places]
+            if weights is None:
+                hits, taken = np.cumsum(right, dtype=np.float64), np.arange(1.0, len(places) + 1)
+            else:
+                weight = weights[places]
+                hits, taken = np.cumsum(right * weight), np.cumsum(weight)
+            _begin_again(hits, new, hits_before)
+            _begin_again(taken, new, taken_before)
+            hits_before, taken_before = hits[-1], taken[-1]
+            with np.errstate(invalid="ignore"):
+                precision = np.divide(hits, taken, out=hits)
+            if weights is not None:  # a class whose first samples were not drawn
+                precision[taken == 0] = self.zero_division
+            step = np.diff(precision, prepend=precision_before)
+            step[new] = precision[new] - self.zero_division
+            precision_before = precision[-1]
+            change[places] = step
+        mean = self._accumulate(change.__getitem__)
+        mean /= self.n_classes
+        mean += self.zero_division
+        return _as_share(mean)
+
+    def at(self, threshold: float) -> int:
+        """Index of the counts that hold at any threshold a user names."""
+        check_threshold(threshold)
+        return int(np.searchsorted(self.thresholds, _as_precise(self.thresholds, threshold), side="right")) - 1
+
+
+def count(
+    labels: ArrayLike,
+    predictions: ArrayLike | None,
+    unknown_score: ArrayLike,
+    against: str = "all",
+    groups: ArrayLike | None = None,
+    n_classes: int | None = None,
+    zero_division: float = 0.0,
+) -> Counts:
+    """Check, sort, select and count: the way every metric starts."""
+    ranking = rank(labels, predictions, unknown_score, n_classes=n_classes)
+    return count_ranking(ranking, against=against, groups=groups, zero_division=zero_division)
+
+
+def count_ranking(
+    ranking: Ranking, *, against: str = "all", groups: ArrayLike | None = None, zero_division: float = 0.0
+) -> Counts:
+    """Counts of the knowns and the open-set samples that `against` names, from a sort that is already done."""
+    check_share("count", "zero_division", zero_division, zero=True)
+    if against != "all":
+        if groups is not None:
+            names = as_text("groups", groups)
+            check_lengths(labels=ranking.order, groups=names)
+            groups = names[ranking.order]
+        ranking = ranking.only(ranking.known | open_mask(ranking.label, against, groups))
+    counts = Counts(ranking, zero_division=zero_division)
+    require_both(counts.n_known, counts.n_open, against)
+    return counts

@@ -1,0 +1,1 @@
+"""What is measured of a detector: matching, wilderness, errors, OWOD, background, resampling."""

@@ -1,0 +1,1 @@
+"""Ground truth and results of detectors from files: COCO, VOC and YOLO folders."""

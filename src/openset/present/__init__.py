@@ -1,0 +1,1 @@
+"""Views of a result document: terminal, tables for papers, plots, the HTML page. Nothing is computed here."""

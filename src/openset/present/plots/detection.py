@@ -1,0 +1,163 @@
+"""Open-set detection: what wild images do to a detector.
+
+The functions take anything with the fields that `openset.results.views.detection` names: the results of
+`openset.detection.evaluate_open_set` have them.
+"""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+from matplotlib.colors import SymLogNorm
+from matplotlib.figure import Figure
+
+from openset.errors import OpenSetError
+from openset.present.plots.matrices import draw_matrix
+from openset.present.plots.style import (
+    COLOURS,
+    HATCHES,
+    TWO_COLUMNS,
+    legend,
+    line_style,
+    look,
+    panels,
+    percent_axes,
+    plain,
+    save,
+)
+from openset.results.views.detection import (
+    ERROR_KINDS,
+    BackgroundResult,
+    ConfusionResult,
+    DetectionResult,
+    ErrorResult,
+    WildernessResult,
+    row_name,
+)
+
+
+def wilderness(results: Mapping[str, Sequence[WildernessResult]], *, columns: int | None = None) -> Figure:
+    """Wilderness Impact over the wilderness ratio; one panel per detector, one line per recall (Elephant, Fig. 5)."""
+    _need(results)
+    with look():
+        figure, axes = panels(len(results), columns=columns or min(2, len(results)), share_y=True)
+        for axis, (name, rows) in zip(axes, results.items(), strict=True):
+            for place, row in enumerate(sorted(rows, key=lambda row: row.recall)):
+                axis.plot([0, *row.ratios], [0, *row.impact], label=row_name(row, rows), **line_style(place))
+            axis.set_title(plain(name))
+            axis.set_xlabel("wilderness ratio (wild / known images)")
+            axis.set_xlim(left=0)
+        axes[0].set_ylim(bottom=0)  # only now, because the panels share it
+        axes[0].set_ylabel("Wilderness Impact")
+        legend(axes[0], axes[0].get_lines(), loc="upper left")
+    return figure
+
+
+def detection_errors(results: Mapping[str, ErrorResult]) -> Figure:
+    """Kinds of wrong detections in percent of all, without and with wild images (Elephant, Fig. 3)."""
+    _need(results)
+    with look():
+        bars = [
+            (f"{plain(name, 24)}\n{where}", counts)
+            for name, result in results.items()
+            for where, counts in (
+                ("known images", result.closed_set),
+                (f"wilderness ratio {result.ratio:.2g}", result.open_set),
+            )
+        ]
+        figure = Figure(figsize=(TWO_COLUMNS, 0.9 + 0.42 * len(bars)), layout="constrained")
+        axis = figure.subplots()
+        left = np.zeros(len(bars))
+        shares = np.array([np.asarray(counts) / max(sum(counts), 1) for _, counts in bars])
+        for kind in range(1, len(ERROR_KINDS)):
+            axis.barh(
+                range(len(bars)),
+                shares[:, kind],
+                left=left,
+                height=0.65,
+                label=ERROR_KINDS[kind],
+                color=COLOURS[(kind - 1) % len(COLOURS)],
+                hatch=HATCHES[(kind - 1) % len(HATCHES)],
+                edgecolor="white",
+                linewidth=0.4,
+            )
+            left += shares[:, kind]
+        axis.set_yticks(range(len(bars)), [label for label, _ in bars])
+        axis.invert_yaxis()
+        axis.set_xlim(0, 1.05 * max(float(left.max()), 0.01))
+        percent_axes(axis, y=False)
+        axis.set_xlabel("share of detections that are wrong")
+        axis.grid(visible=False, axis="y")
+        figure.legend(*axis.get_legend_handles_labels(), loc="outside lower center", ncols=5)
+    return figure
+
+
+def detection_confusion(result: ConfusionResult) -> Figure:
+    """Detections of each class by the object they lie on, unknown ones right of the line (Elephant, Fig. 4).
+
+    Unknown classes that nothing is taken for are left out: there may be many.
+    """
+    counts = np.asarray(result.counts, dtype=np.float64)
+    if not counts.size:
+        raise OpenSetError("There is nothing to draw: no detection lies on an annotated object.")
+    taken = result.n_known + np.flatnonzero(counts[:, result.n_known :].sum(axis=0))
+    shown = np.concatenate([np.arange(result.n_known), taken])
+    counts, columns = counts[:, shown], [result.columns[place] for place in shown]
+    height = float(np.clip(TWO_COLUMNS * counts.shape[0] / counts.shape[1], 2.2, 8))
+    with look():
+        figure = Figure(figsize=(TWO_COLUMNS, height), layout="constrained")
+        axis = figure.subplots()
+        # Counts, on a scale that shows a single mistake beside hundreds of right ones.
+        most = max(float(counts.max()), 1.0)
+        norm = SymLogNorm(1, vmin=0, vmax=most)
+        picture = draw_matrix(
+            axis, counts, result.rows, columns, result.n_known, norm=norm, number=lambda n: f"{n:.0f}" if n else ""
+        )
+        axis.set_xlabel("object: known classes | unknown classes")
+        axis.set_ylabel("detected as")
+        ticks = [tick for tick in (0, 1, 10, 100, 1000, 10_000, 100_000) if tick <= most]
+        bar = figure.colorbar(picture, ax=axis, ticks=ticks, format="{x:,.0f}", pad=0.01)
+        bar.set_label("detections")
+        bar.minorticks_off()
+    return figure
+
+
+def object_versus_background(results: Mapping[str, BackgroundResult], *, per_row: int = 5) -> Figure:
+    """p(class) - p(background) of correct detections, one small panel per class (Elephant, Fig. 8)."""
+    _need(results)
+    per_row = min(per_row, len(results))
+    rows = -(-len(results) // per_row)
+    with look():
+        figure, axes = panels(per_row, columns=2, rows=rows, height=0.5 + 1.05 * rows)
+        for axis in axes[len(results) :]:
+            axis.set_visible(False)
+        for axis, (name, result) in zip(axes, results.items(), strict=False):
+            counts = np.asarray(result.histogram)
+            edges = np.linspace(-1, 1, len(counts) + 1)
+            axis.stairs(counts / max(counts.sum(), 1), edges, fill=True, color=COLOURS[0])
+            axis.axvline(0, color="#333333", linewidth=0.6)
+            axis.set_title(f"{plain(name, 14)}  {result.mean:+.2f}", fontsize=7)
+            axis.set_xticks([-1, 0, 1])
+            axis.tick_params(labelsize=6)
+            percent_axes(axis, x=False)
+        figure.supxlabel("p(class) - p(background)", fontsize=8)
+    return figure
+
+
+def write_detection_figures(
+    folder: str | Path, name: str, result: DetectionResult, *, formats: Sequence[str] = ("pdf", "png")
+) -> list[Path]:
+    """Write every figure of one detector, called `name`, as PDF and PNG; returns the files."""
+    made = {
+        "wilderness": wilderness({name: result.wilderness}),
+        "detection-errors": detection_errors({f"recall {row.recall:g}": row for row in result.errors}),
+        "detection-confusion": detection_confusion(result.confusion),
+    }
+    if result.background:
+        made["object-versus-background"] = object_versus_background(result.background)
+    return [path for stem, figure in made.items() for path in save(figure, Path(folder) / stem, formats=formats)]
+
+
+def _need(items: Mapping[str, object]) -> None:
+    if not items:
+        raise OpenSetError("There is nothing to draw: give at least one result.")

@@ -1,0 +1,114 @@
+"""The result in plain words."""
+
+from collections.abc import Sequence
+
+from openset.evaluation import Evaluation, Result
+from openset.results.paired import Paired
+from openset.results.tables import interval, number
+
+
+def percent(value: float) -> str:
+    """`93.4 %`, never broken between lines."""
+    return f"{100 * value:.1f}\u00a0%"
+
+
+def percents(result: Result, *, rest: bool = False) -> str:
+    """`93.4 % [92.0 %, 94.1 %]`; with `rest` what is missing to 100 %."""
+    value, low, high = result.value, result.low, result.high
+    if rest:
+        value = 1 - value
+        low, high = (None, None) if low is None or high is None else (1 - high, 1 - low)
+    if low is None or high is None:
+        return percent(value)
+    return f"{percent(value)} [{percent(low)}, {percent(high)}]"
+
+
+def p_text(p_value: float) -> str:
+    """`p < .001` or `p = .012`."""
+    return "p\u00a0<\u00a0.001" if p_value < 0.001 else f"p\u00a0=\u00a0{number(p_value)}"
+
+
+def verdict(
+    names: Sequence[str],
+    evaluations: Sequence[Evaluation],
+    best: int,
+    tests: Sequence[Paired] | None,
+    parts: Sequence[str],
+) -> list[str]:
+    """Sentences for the top of the page, the most important first; without `tests` nobody looked for differences."""
+    name, found, main = names[best], evaluations[best], parts[0]
+    told = [_ranking(name, names, found, main), _weaker_side(found, main), _operating(found, main)]
+    if tests is not None and len(names) > 1:
+        told += _paired(name, tests)
+    if {"negative", "unknown"} <= set(parts):
+        told.append(_apart(found))
+    return told
+
+
+def open_set(part: str, *, one: bool = False) -> str:
+    """How the open-set samples that `against` names are called."""
+    known_names = {"all": "open-set sample", "negative": "negative", "unknown": "unknown"}
+    called = known_names.get(part, f"sample of '{part}'")
+    return called if one else called.replace("sample", "samples") if "sample" in called else f"{called}s"
+
+
+def _ranking(name: str, names: Sequence[str], found: Evaluation, main: str) -> str:
+    score = interval(found.find("open_auc", against=main))
+    meaning = (
+        f"a known sample and one of the {open_set(main)}, drawn at random, are both handled right (the known one "
+        "classified as its class and ranked as the more familiar)"
+    )
+    chance = percent(found.find("open_auc", against=main).value)
+    if len(names) == 1:
+        return f"OpenAUC is {score}: in {chance} of cases {meaning}."
+    return f"{name} is the best of {len(names)} models by OpenAUC, {score}: in {chance} of cases {meaning}."
+
+
+def _weaker_side(found: Evaluation, main: str) -> str:
+    accuracy, auroc = found.find("closed_set_accuracy"), found.find("auroc", against=main)
+    side = (
+        "Telling the unknown apart is its weaker side"
+        if auroc.value < accuracy.value
+        else "Classifying the known is its weaker side"
+    )
+    return (
+        f"It classifies {percents(accuracy)} of the knowns right when nothing is rejected, and ranks a known below one "
+        f"of the {open_set(main)} with probability {percents(auroc)} (AUROC). {side}."
+    )
+
+
+def _operating(found: Evaluation, main: str) -> str:
+    passed = found.find("fpr_at_tpr", against=main, positive="known", tpr=0.95)
+    right = found.find("ccr_at_fpr", against=main, fpr=0.1)
+    return (
+        f"If 95 % of the knowns are to be accepted, it catches {percents(passed, rest=True)} of the {open_set(main)}. "
+        f"If at most 10 % of the {open_set(main)} may pass, {percents(right)} of the knowns are accepted and right."
+    )
+
+
+def _paired(name: str, tests: Sequence[Paired]) -> list[str]:
+    if not tests:
+        return ["The models were not run on the same samples, so no paired test is possible."]
+    mine = [test for test in tests if test.comparison.metric == "open_auc"]
+    if not mine:
+        return []
+    nearest = min(mine, key=lambda test: abs(test.comparison.difference.value))
+    gap = nearest.comparison.difference
+    sign = 1 if nearest.first == name else -1
+    other = nearest.second if sign == 1 else nearest.first
+    low, high = sorted((sign * gap.low, sign * gap.high))
+    difference = f"{sign * gap.value:+.3f} [{low:+.3f}, {high:+.3f}] OpenAUC, {p_text(nearest.p_value)}"
+    if nearest.sure:
+        return [f"On the same samples it is better than {other}, the nearest one, beyond chance ({difference})."]
+    return [f"On the same samples it cannot be told apart from {other} ({difference})."]
+
+
+def _apart(found: Evaluation) -> str:
+    seen, unseen = found.find("open_auc", against="negative"), found.find("open_auc", against="unknown")
+    said = f"Negatives, seen in training: OpenAUC {interval(seen)}; unknowns, never seen: {interval(unseen)}."
+    if seen.high is not None and unseen.low is not None and seen.low is not None and unseen.high is not None:
+        if seen.low > unseen.high:
+            return f"{said} What was learned from the negatives does not fully carry over to what is really new."
+        if unseen.low > seen.high:
+            return f"{said} The unknowns are easier here than the negatives."
+    return said

@@ -1,0 +1,20 @@
+"""Frozen results made for looking at: what figures draw and what the report steps over. Nothing is drawn here."""
+
+from openset.results.views.bands import Band as Band
+from openset.results.views.bands import oscr_band as oscr_band
+from openset.results.views.classes import ClassFigures as ClassFigures
+from openset.results.views.classes import class_figures as class_figures
+from openset.results.views.details import Details as Details
+from openset.results.views.details import details_at as details_at
+from openset.results.views.histograms import Histogram as Histogram
+from openset.results.views.histograms import probability_histogram as probability_histogram
+from openset.results.views.histograms import score_histogram as score_histogram
+from openset.results.views.risk import RiskCurve as RiskCurve
+from openset.results.views.risk import risk_curve as risk_curve
+from openset.results.views.runs import BenchRow as BenchRow
+from openset.results.views.runs import GammaLog as GammaLog
+from openset.results.views.runs import Sensitivity as Sensitivity
+from openset.results.views.runs import TrainingLog as TrainingLog
+from openset.results.views.steps import Steps as Steps
+from openset.results.views.steps import steps_of as steps_of
+from openset.results.views.thin import thin as thin

@@ -1,0 +1,54 @@
+"""Figures of each known class at one threshold."""
+
+from dataclasses import dataclass
+from statistics import NormalDist
+
+import numpy as np
+from numpy.typing import NDArray
+
+from openset._core.checks import Ints
+from openset.results.views.details import details_at
+from openset.scores import Scores
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class ClassFigures:
+    """Per known class that has test samples: CCR at a threshold, with Wilson intervals, and accuracy unrejected."""
+
+    names: tuple[str, ...]
+    total: Ints
+    ccr: Array
+    low: Array
+    high: Array
+    accuracy: Array
+    threshold: float
+
+
+def class_figures(scores: Scores, threshold: float, *, level: float = 0.95) -> ClassFigures:
+    """CCR of each class at `threshold`; classes without a test sample are left out.
+
+    >>> class_figures(Scores([0, 0, 1, -2], [0, 0, 1, 0], [0.1, 0.4, 0.2, 0.9]), 0.3).ccr
+    array([0.5, 1. ])
+    """
+    made = details_at(scores, [threshold])
+    some = np.flatnonzero(made.total)
+    total = made.total[some]
+    ccr = made.right[0, some] / total
+    low, high = wilson(ccr, total, level)
+    names = tuple(scores.class_name(int(place)) for place in some)
+    return ClassFigures(names, total, ccr, low, high, made.right_unrejected[some] / total, threshold)
+
+
+def wilson(share: Array, n: Ints, level: float = 0.95) -> tuple[Array, Array]:
+    """Wilson's score interval of a share of `n`.
+
+    >>> low, high = wilson(np.array([0.5]), np.array([10]))
+    >>> round(float(low[0]), 4), round(float(high[0]), 4)
+    (0.2366, 0.7634)
+    """
+    z2 = NormalDist().inv_cdf((1 + level) / 2) ** 2
+    centre = (share + z2 / (2 * n)) / (1 + z2 / n)
+    reach = np.sqrt(z2 * (share * (1 - share) / n + z2 / (4 * n**2))) / (1 + z2 / n)
+    return np.maximum(centre - reach, 0.0), np.minimum(centre + reach, 1.0)

@@ -1,0 +1,44 @@
+"""What an operating point costs: errors of every kind at each share of knowns accepted."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from openset._core.counts import divide
+from openset.errors import check_share
+from openset.scores import Scores
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class RiskCurve:
+    """Shares of accepted samples that are wrong if a share `unknown_share` of what arrives is open-set."""
+
+    acceptance: Array
+    """Share of knowns accepted; the point where nothing is accepted is left out."""
+    unknown: Array
+    """Share of the accepted that is open-set."""
+    misclassified: Array
+    """Share of the accepted that is known but predicted as another class."""
+    unknown_share: float
+
+
+def risk_curve(scores: Scores, *, unknown_share: float = 0.1, against: str = "all") -> RiskCurve:
+    """Risk at every threshold that accepts a known.
+
+    >>> curve = risk_curve(Scores([0, 0, -2, -2], [0, 1, 0, 0], [0.1, 0.3, 0.2, 0.9]), unknown_share=0.5)
+    >>> curve.acceptance, curve.unknown.round(3), curve.misclassified.round(3)
+    (array([0.5, 0.5, 1. , 1. ]), array([0.   , 0.5  , 0.333, 0.5  ]), array([0.   , 0.   , 0.333, 0.25 ]))
+    """
+    check_share("risk_curve", "unknown_share", unknown_share, zero=True)
+    counts = scores.counts(against)
+    some = counts.known > 0
+    knowns = (1 - unknown_share) * counts.acceptance[some]
+    unknowns = unknown_share * counts.fpr[some]
+    wrong = (1 - unknown_share) * (counts.acceptance - counts.ccr)[some]
+    everything = knowns + unknowns
+    return RiskCurve(
+        counts.acceptance[some], divide(unknowns, everything, 0.0), divide(wrong, everything, 0.0), unknown_share
+    )

@@ -1,0 +1,1 @@
+"""Grids of trainings: cells that share a training, resumable runs, summaries; benchmarks and reproductions use them."""
