@@ -82,11 +82,11 @@ def run_openset(folder: Path) -> tuple[float, float]:
 
     start = time.perf_counter()
     data = load(*(folder / f"{name}.json" for name in ("known_gt", "known_dt", "wild_gt", "wild_dt")))
-    middle = time.perf_counter()
+    center_crop = time.perf_counter()
     result = evaluate_data(data, bootstrap=0)
     end = time.perf_counter()
     assert len(result.wilderness) == 3
-    return middle - start, end - middle
+    return center_crop - start, end - center_crop
 
 
 def run_coco(folder: Path, module: str) -> tuple[float, float]:
@@ -101,11 +101,11 @@ def run_coco(folder: Path, module: str) -> tuple[float, float]:
     start = time.perf_counter()
     truth = COCO(str(folder / "both_gt.json"))
     found = truth.loadRes(str(folder / "both_dt.json"))
-    middle = time.perf_counter()
+    center_crop = time.perf_counter()
     evaluation = Evaluation(truth, found, "bbox")
     evaluation.evaluate()
     evaluation.accumulate()
-    return middle - start, time.perf_counter() - middle
+    return center_crop - start, time.perf_counter() - center_crop
 
 
 def run_tide(folder: Path) -> tuple[float, float]:
@@ -115,9 +115,9 @@ def run_tide(folder: Path) -> tuple[float, float]:
     start = time.perf_counter()
     truth = datasets.COCO(str(folder / "tide_gt.json"))
     found = datasets.COCOResult(str(folder / "both_dt.json"))
-    middle = time.perf_counter()
+    center_crop = time.perf_counter()
     TIDE().evaluate(truth, found, mode=TIDE.BOX)
-    return middle - start, time.perf_counter() - middle
+    return center_crop - start, time.perf_counter() - center_crop
 
 
 def peak_megabytes() -> float:

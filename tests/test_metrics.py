@@ -151,7 +151,7 @@ def test_confusion_matrix_and_what_slips_through():
     assert matrix.rows == ("cat", "dog", "cow", "negative")
     assert matrix.columns == ("cat", "dog", "rejected")
     assert matrix.counts.tolist() == [[1, 1, 0], [0, 0, 1], [2, 0, 1], [0, 1, 0]]
-    first, second = matrix.slips()
+    first, second = matrix.accepted_open_classes()
     assert (first.open_class, first.taken_for, first.share) == ("negative", "dog", 1.0)
     assert (second.open_class, second.accepted, second.total, second.taken_for) == ("cow", 2, 3, "cat")
     np.testing.assert_allclose(matrix.shares.sum(axis=1), 1.0)

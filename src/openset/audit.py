@@ -25,7 +25,7 @@ from openset.scores import Scores
 
 
 @dataclass(frozen=True)
-class Fooled:
+class FoolingAttempt:
     """One metric before and after a construction."""
 
     metric: str
@@ -90,7 +90,7 @@ class Consistency:
 class Audit:
     """All findings on one model's scores."""
 
-    findings: tuple[Fooled, ...]
+    findings: tuple[FoolingAttempt, ...]
     table: tuple[Consistency, ...]
     curve: UnknownRecallCurve
     tied_pairs: float
@@ -209,7 +209,7 @@ def audit(scores: Scores, *, against: str = "all", threshold: float | None = Non
     after = changed.counts()
     for name, (metric, params) in _AGGREGATIONS.items():
         findings.append(
-            Fooled(
+            FoolingAttempt(
                 metric=name,
                 construction="Prop. 3",
                 threshold=None,
@@ -227,7 +227,7 @@ def audit(scores: Scores, *, against: str = "all", threshold: float | None = Non
     return Audit(tuple(findings), _table(findings), unknown_recall_of(counts), tied)
 
 
-def _fool_decisions(name: str, model: _Model, counts: Counts, threshold: float | None) -> Fooled:
+def _fool_decisions(name: str, model: _Model, counts: Counts, threshold: float | None) -> FoolingAttempt:
     curve_of, construct, title = _DECISIONS[name]
     curve = curve_of(counts)
     if threshold is not None:
@@ -241,7 +241,7 @@ def _fool_decisions(name: str, model: _Model, counts: Counts, threshold: float |
     changed, n, limit = construct(model, value)
     after = changed.counts()
     there = after.at(value)
-    return Fooled(
+    return FoolingAttempt(
         metric=name,
         construction=title,
         threshold=value,
@@ -256,7 +256,7 @@ def _fool_decisions(name: str, model: _Model, counts: Counts, threshold: float |
     )
 
 
-def _table(findings: list[Fooled]) -> tuple[Consistency, ...]:
+def _table(findings: list[FoolingAttempt]) -> tuple[Consistency, ...]:
     """Table 1: marks that a construction can give are taken from what it did here, the others hold by definition."""
     by_name = {finding.metric: finding for finding in findings}
 

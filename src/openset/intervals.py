@@ -16,8 +16,8 @@ from openset._core.resampling import (
     bootstrap_values,
     check_resamples,
     evaluator,
-    lost_spreads,
     restore_spread,
+    spread_corrections,
 )
 from openset.errors import OpenSetError, check_share
 from openset.metrics import METRICS
@@ -159,7 +159,9 @@ def percentile_intervals(
     scores: Scores, requests: Sequence[Request], values: Array, resampled: Array, level: float
 ) -> list[Interval]:
     """Percentile intervals of each request; of accuracies at 0 or 1, where no resample differs, an exact bound."""
-    found = _percentiles(values, resampled, level, lost_spreads(scores, requests), [r.metric.span for r in requests])
+    found = _percentiles(
+        values, resampled, level, spread_corrections(scores, requests), [r.metric.span for r in requests]
+    )
     for place, (request, value) in enumerate(zip(requests, values.tolist(), strict=True)):
         if request.metric.name == "closed_set_accuracy" and value in (0.0, 1.0):
             sizes = np.bincount(scores.labels[scores.labels >= 0], minlength=scores.n_classes)
@@ -246,7 +248,7 @@ def compare(
     evaluators = [evaluator(scores, requests) for scores in (first, second)]
     a, b = bootstrap_values(evaluators, first, n_resamples=n_resamples, seed=seed)
     values = [evaluate(None) for evaluate in evaluators]
-    lost, width = lost_spreads(first, requests), card.span[1] - card.span[0]
+    lost, width = spread_corrections(first, requests), card.span[1] - card.span[0]
     difference = _percentiles(values[0] - values[1], a - b, level, lost, [(-width, width)])[0]
     gap = restore_spread(a - b, lost)[:, 0] if np.isfinite(lost[0]) else np.zeros(n_resamples)
     # Twice the smaller share of resamples on either side of zero, counting the data itself, never exactly 0.

@@ -79,7 +79,7 @@ class Threshold:
 RULES: Registry[Callable[..., Threshold]] = Registry("threshold rule")
 
 
-def _said(rule: Callable[..., Threshold], argument: str, **options: float | str) -> str:
+def _rule_text(rule: Callable[..., Threshold], argument: str, **options: float | str) -> str:
     """The rule in words: `min_cost=10, unknown_share=0.01`; options that have their default are not worth a word."""
     usual = inspect.signature(rule).parameters
     unusual = {name: value for name, value in options.items() if value != usual[name].default}
@@ -119,7 +119,9 @@ def at_fpr(scores: Scores, fpr: float, *, against: str = "all") -> Threshold:
     """
     check_share("at_fpr", "fpr", fpr, zero=True)
     counts = scores.counts(against)
-    return _freeze(counts, int(np.count_nonzero(counts.fpr <= fpr)) - 1, _said(at_fpr, f"{fpr:g}", against=against))
+    return _freeze(
+        counts, int(np.count_nonzero(counts.fpr <= fpr)) - 1, _rule_text(at_fpr, f"{fpr:g}", against=against)
+    )
 
 
 @RULES.register("at_acceptance")
@@ -145,7 +147,7 @@ def best_f(scores: Scores, average: Average = "macro", *, against: str = "all") 
     """
     counts = scores.counts(against)
     at = int(f_score_of(counts, average).f_score.argmax())
-    return _freeze(counts, at, _said(best_f, average, against=against))
+    return _freeze(counts, at, _rule_text(best_f, average, against=against))
 
 
 @RULES.register("best_youden")
@@ -153,7 +155,7 @@ def best_youden(scores: Scores, average: Average = "macro", *, against: str = "a
     """Threshold of the largest Youden index (`average` macro or micro)."""
     counts = scores.counts(against)
     at = int(youden_of(counts, average).argmax())
-    return _freeze(counts, at, _said(best_youden, average, against=against))
+    return _freeze(counts, at, _rule_text(best_youden, average, against=against))
 
 
 @RULES.register("min_cost")
@@ -185,7 +187,7 @@ def min_cost(
     counts = scores.counts(against)
     on_knowns = (1 - counts.acceptance) * false_reject + (counts.acceptance - counts.ccr) * misclassified
     total = unknown_share * counts.fpr * false_accept + (1 - unknown_share) * on_knowns
-    said = _said(
+    wording = _rule_text(
         min_cost,
         f"{false_accept:g}",
         false_reject=false_reject,
@@ -193,7 +195,7 @@ def min_cost(
         unknown_share=unknown_share,
         against=against,
     )
-    return _freeze(counts, int(total.argmin()), said)
+    return _freeze(counts, int(total.argmin()), wording)
 
 
 @RULES.register("conformal")

@@ -65,7 +65,7 @@ def test_every_backbone_embeds_and_can_be_cut_at_every_stage(name, side):
 def test_fastnet_whitens_2x2_patches_of_the_images_it_sees():
     backbone = build_backbone("fastnet", (3, 12, 12), 4)
     images = torch.rand(200, 3, 12, 12, generator=torch.Generator().manual_seed(0)).cumsum(dim=3)
-    backbone.see(images)
+    backbone.observe_inputs(images)
     values = nn.functional.conv2d(images, backbone.whiten.filters[:12]).transpose(0, 1).flatten(1)
     torch.testing.assert_close(values @ values.T / values.shape[1], torch.eye(12), atol=0.02, rtol=0)
     torch.testing.assert_close(backbone.whiten.filters[12:], -backbone.whiten.filters[:12])

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from detection_sets import data_file
 
+from detection_sets import data_file
 from openset._io import json_stream
 from openset.detection.read.coco import read_ground_truth
 from openset.detection.read.results import Leniency, read_detections, read_shared_detections

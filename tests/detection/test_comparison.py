@@ -5,9 +5,9 @@ from io import StringIO
 
 import numpy as np
 import pytest
-from detection_sets import make_found, make_truth, pencil_case, random_set, random_wild
 from rich.console import Console
 
+from detection_sets import make_found, make_truth, pencil_case, random_set, random_wild
 from openset.detection.comparison import compare
 from openset.detection.measure.sets import arrange
 from openset.detection.tables import difference_table, for_terminal

@@ -8,11 +8,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from detection_sets import data_file, make_found, make_truth, pencil_case, random_set, random_wild
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from test_matching import coco_objects, iou_by_hand, match_slowly
 
+from detection_sets import data_file, make_found, make_truth, pencil_case, random_set, random_wild
+from detection_textbook import coco_objects, iou_by_hand, match_slowly
 from openset.detection import Detections, evaluate_open_set
 from openset.detection.gallery import truths_of
 from openset.detection.measure.matching import match

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from detection_sets import make_found, make_truth
 
+from detection_sets import make_found, make_truth
 from openset.detection.gallery import draw_gallery, worst_detections
 from openset.errors import OpenSetError
 

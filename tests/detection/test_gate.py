@@ -1,8 +1,8 @@
 """Release bars."""
 
 import pytest
-from detection_sets import pencil_case
 
+from detection_sets import pencil_case
 from openset.detection.gate import check_bars, parse_bar
 from openset.detection.measure.evaluation import evaluate_open_set
 from openset.errors import OpenSetError

@@ -5,8 +5,8 @@ import math
 
 import numpy as np
 import pytest
-from detection_sets import make_found, pencil_case, random_set, random_wild
 
+from detection_sets import make_found, pencil_case, random_set, random_wild
 from openset.detection.measure.evaluation import matched
 from openset.detection.measure.sets import arrange, load
 from openset.detection.thresholds import Thresholds, apply, best_f_beta, choose

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from detection_sets import random_set, random_wild
-from test_matching import iou_by_hand, match_slowly
 
+from detection_sets import random_set, random_wild
+from detection_textbook import iou_by_hand, match_slowly
 from openset.detection.measure.evaluation import matched
 from openset.detection.measure.owod import owod
 from openset.detection.measure.sets import arrange

@@ -11,8 +11,8 @@ from importlib.util import find_spec
 
 import numpy as np
 import pytest
-from detection_sets import make_truth
 
+from detection_sets import make_truth
 from openset.detection.adapters.detectors import Found, Settings, match_classes, read_weights
 from openset.detection.adapters.predict import make_detector, predict
 from openset.errors import OpenSetError

@@ -3,8 +3,8 @@
 import json
 
 import pytest
-from detection_sets import make_truth
 
+from detection_sets import make_truth
 from openset.detection.measure.evaluation import evaluate_open_set
 from openset.detection.read.coco import read_ground_truth
 from openset.detection.split import coco_dict, find_classes, read_names, split_classes, write_split

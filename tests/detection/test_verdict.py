@@ -1,8 +1,8 @@
 """The verdict's sentence says what was counted, whichever way the Wilderness Impact pools the classes."""
 
 import pytest
-from detection_sets import make_found, make_truth
 
+from detection_sets import make_found, make_truth
 from openset.detection import evaluate_open_set
 from openset.detection.verdict import verdict
 from openset.present.page import detection_page

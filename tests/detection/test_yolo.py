@@ -4,7 +4,8 @@ import math
 
 import numpy as np
 import pytest
-from test_matching import iou_by_hand
+
+from detection_textbook import iou_by_hand
 
 pytest.importorskip("PIL.Image")
 torch = pytest.importorskip("torch")

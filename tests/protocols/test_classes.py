@@ -25,7 +25,10 @@ def test_known_may_be_the_rest():
 
 def test_all_classes_of_another_data_set():
     made = lists(known=["cat"], unknown={"zoo": ["dog"], "insects": {"data": "insects"}})
-    assert [(cast.group, cast.classes) for cast in made.unknown] == [("zoo", ("dog",)), ("insects", ("ant", "bee"))]
+    assert [(members.group, members.classes) for members in made.unknown] == [
+        ("zoo", ("dog",)),
+        ("insects", ("ant", "bee")),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -54,7 +57,7 @@ def test_random_roles_are_the_same_everywhere_and_differ_by_split_and_seed():
     assert len({one.known.classes for one in made}) > 1
     assert lists(random={**draw, "seed": 1}).known.classes != made[0].known.classes
     for one in made:
-        assert sorted(name for cast in one for name in cast.classes) == list(ANIMALS)
+        assert sorted(name for members in one for name in members.classes) == list(ANIMALS)
         assert one.counts == (3, 1, 2)
 
 

@@ -18,9 +18,9 @@ def lists(name, split=0):
     return class_lists(PROTOCOLS[name], split, lambda data: CATALOG[data].class_names)
 
 
-def ids(cast):
-    names = CATALOG[cast.data].class_names
-    return [names.index(name) for name in cast.classes]
+def ids(members):
+    names = CATALOG[members.data].class_names
+    return [names.index(name) for name in members.classes]
 
 
 def test_published_splits_of_mnist_and_cifar10():
@@ -68,7 +68,10 @@ def test_every_number_of_the_published_splits():
     for extra in (10, 50):
         content[f"cifar+{extra}_unknown"] = [ids(lists(f"cifar+{extra}", split).unknown[0]) for split in range(5)]
     cub = lists("cub")
-    content["cub"] = {"known": ids(cub.known), "unknown": {cast.group: ids(cast) for cast in cub.unknown}}
+    content["cub"] = {
+        "known": ids(cub.known),
+        "unknown": {members.group: ids(members) for members in cub.unknown},
+    }
     assert digest(content) == "cd5033ac624e9a67e060409a5a7e9542"
 
 
@@ -77,7 +80,7 @@ def test_every_class_and_name_of_the_imagenet_protocols():
     titles = CATALOG["imagenet"].titles
     content = {
         f"p{number}": {
-            cast.role: [[name, titles[name]] for name in cast.classes] for cast in lists(f"imagenet-p{number}")
+            members.role: [[name, titles[name]] for name in members.classes] for members in lists(f"imagenet-p{number}")
         }
         for number in (1, 2, 3)
     }
@@ -85,7 +88,7 @@ def test_every_class_and_name_of_the_imagenet_protocols():
 
 
 def test_cub_has_three_groups_of_unknowns():
-    assert [(cast.group, len(cast.classes)) for cast in lists("cub").unknown] == [
+    assert [(members.group, len(members.classes)) for members in lists("cub").unknown] == [
         ("easy", 32),
         ("medium", 34),
         ("hard", 34),
@@ -101,8 +104,8 @@ def test_letters_that_look_like_digits_are_left_out():
 @pytest.mark.parametrize("number", [1, 2, 3])
 def test_imagenet_labels_follow_the_sorted_wnids_and_roles_are_disjoint(number):
     here = list(lists(f"imagenet-p{number}"))
-    assert all(list(cast.classes) == sorted(cast.classes) for cast in here)
-    everyone = [name for cast in here for name in cast.classes]
+    assert all(list(members.classes) == sorted(members.classes) for members in here)
+    everyone = [name for members in here for name in members.classes]
     assert len(everyone) == len(set(everyone))
     assert set(everyone) <= set(CATALOG["imagenet"].class_names)
 
@@ -111,13 +114,13 @@ def test_imagenet_labels_follow_the_sorted_wnids_and_roles_are_disjoint(number):
 def test_superclasses_cover_every_class_once(number):
     definition = PROTOCOLS[f"imagenet-p{number}"]
     members = [name for names in definition.superclasses.values() for name in names]
-    assert sorted(members) == sorted(name for cast in lists(definition.name) for name in cast.classes)
+    assert sorted(members) == sorted(name for members in lists(definition.name) for name in members.classes)
 
 
 def test_p3_shares_each_superclass_out_by_the_rule_of_the_paper():
     """Within the 13 mixed superclasses: every second class known; of the others, every third place unknown."""
     here = lists("imagenet-p3")
-    known, negative, unknown = (set(cast.classes) for cast in here)
+    known, negative, unknown = (set(members.classes) for members in here)
     mixed = list(PROTOCOLS["imagenet-p3"].superclasses.items())[:13]
     assert [len(names) for _, names in mixed] == [116, 52, 27, 21, 16, 13, 10, 8, 7, 7, 7, 6, 6]
     for _, names in mixed:

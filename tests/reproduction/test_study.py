@@ -131,9 +131,9 @@ def test_a_training_that_begins_as_another_one_goes_on_from_there(method, tmp_pa
         if one is shared:
             assert summary["seconds"] > first["seconds"] / 3  # the time of the shared beginning counts
     assert len(steps["later"]) == len(steps["longer"]) == 3 * len(steps["shared"])
-    assert shared.begins_as(plain)
-    assert not shared.begins_as(cell("plain", "arpl"))
-    assert not shared.begins_as(cell("plain", "maxlogit", "method.label_smoothing=0.1"))
+    assert shared.warm_start_from(plain)
+    assert not shared.warm_start_from(cell("plain", "arpl"))
+    assert not shared.warm_start_from(cell("plain", "maxlogit", "method.label_smoothing=0.1"))
     assert not share_beginning(read_config(longer.config.as_plain(), ["seed=2"]), 2, plain.folder, tmp_path / "new")
     best, other = (cell(f"best-{kind}", kind, "train.select=accuracy") for kind in ("maxlogit", method))
     bench.run_cell(best, [best])

@@ -1,7 +1,7 @@
 import pytest
 import torch
 
-from openset.train.augment import augment, cutout, middle, random_crop, views
+from openset.train.augment import augment, center_crop, cutout, random_crop, views
 from openset.train.config import Augment, Schedule
 from openset.train.optimize import rate_factor
 from openset.train.randaugment import OPERATIONS, randaugment
@@ -105,7 +105,7 @@ def test_cutout_blanks_a_square():
 def test_random_crop_in_training_middle_otherwise():
     config = Augment(crop=8)
     assert augment(images(), config, 0).shape[2:] == (8, 8)
-    assert torch.equal(middle(images(), config), images()[:, :, 2:10, 2:10])
+    assert torch.equal(center_crop(images(), config), images()[:, :, 2:10, 2:10])
 
 
 @pytest.mark.parametrize("channels", [1, 3])

@@ -104,7 +104,7 @@ def check_resamples(function: str, n_resamples: int) -> None:
         raise OpenSetError(f"{function}: 'n_resamples' must be at least 2, got {n_resamples}.")
 
 
-def lost_spread(scores: Scores, against: str | None) -> float:
+def spread_correction(scores: Scores, against: str | None) -> float:
     """Factor by which spreads of resamples are too small: the larger one of knowns and of the open set.
 
     `against` names the open-set samples that are looked at, None says that there are none.
@@ -121,10 +121,10 @@ def lost_spread(scores: Scores, against: str | None) -> float:
     return max((n / (n - k)) ** 0.5 if n > k else np.inf for n, k in sizes)
 
 
-def lost_spreads(scores: Scores, requests: Sequence[Request]) -> Array:
+def spread_corrections(scores: Scores, requests: Sequence[Request]) -> Array:
     """The factor of each request."""
     looks_at = [r.against if r.metric.sees_open_set else None for r in requests]
-    factors = {against: lost_spread(scores, against) for against in dict.fromkeys(looks_at)}
+    factors = {against: spread_correction(scores, against) for against in dict.fromkeys(looks_at)}
     return np.array([factors[against] for against in looks_at])
 
 

@@ -148,9 +148,9 @@ def _read(file: Path) -> Content:
         import polars as pl
 
         table = _table(file)
-        about = _parse_about(pl.read_parquet_metadata(file).get("openset", "{}"))
-        content = from_table(table, lambda row: f"row {row}", class_names=_names(about))
-        return replace(content, meta=about.get("meta"))
+        metadata = _parse_metadata(pl.read_parquet_metadata(file).get("openset", "{}"))
+        content = from_table(table, lambda row: f"row {row}", class_names=_names(metadata))
+        return replace(content, meta=metadata.get("meta"))
     if suffix == ".csv":
         import polars as pl
 
@@ -175,7 +175,7 @@ def _table(file: Path) -> "pl.DataFrame":
 
 def _from_npz(arrays: dict[str, NDArray[Any]]) -> Content:
     foreign = "gt" in arrays and "labels" not in arrays  # openset-imagenet: gt, logits, scores (softmax), features
-    about = _parse_about(str(arrays["openset"])) if "openset" in arrays else {}
+    metadata = _parse_metadata(str(arrays["openset"])) if "openset" in arrays else {}
     return Content(
         labels=arrays.get("gt" if foreign else "labels"),
         predictions=arrays.get("predictions"),
@@ -183,28 +183,31 @@ def _from_npz(arrays: dict[str, NDArray[Any]]) -> Content:
         probabilities=arrays.get("probabilities"),
         logits=arrays.get("logits"),
         features=arrays.get("features"),
-        class_names=_names(about),
+        class_names=_names(metadata),
         ids=arrays.get("ids"),
         groups=arrays.get("groups"),
         open_classes=arrays.get("open_classes"),
-        meta=about.get("meta"),
+        meta=metadata.get("meta"),
     )
 
 
-def _parse_about(text: str) -> dict[str, Any]:
+def _parse_metadata(text: str) -> dict[str, Any]:
     try:
-        about = json.loads(text, parse_constant=lambda _: None)  # NaN and Infinity are no JSON
+        metadata = json.loads(text, parse_constant=lambda _: None)  # NaN and Infinity are no JSON
     except (json.JSONDecodeError, RecursionError) as error:
         raise OpenSetError(f"its 'openset' entry is not valid JSON: {error}.") from error
     except ValueError as error:  # Python's own limit
         raise OpenSetError("its 'openset' entry holds a number of thousands of digits.") from error
-    if not isinstance(about, dict):
+    if not isinstance(metadata, dict):
         return {}
-    return {"class_names": about.get("class_names"), "meta": m if isinstance(m := about.get("meta"), dict) else {}}
+    return {
+        "class_names": metadata.get("class_names"),
+        "meta": m if isinstance(m := metadata.get("meta"), dict) else {},
+    }
 
 
-def _names(about: dict[str, Any]) -> tuple[str, ...] | None:
-    names = about.get("class_names")
+def _names(metadata: dict[str, Any]) -> tuple[str, ...] | None:
+    names = metadata.get("class_names")
     return tuple(str(name) for name in names) if isinstance(names, list) else None
 
 
@@ -217,7 +220,7 @@ def write_scores(scores: Scores, path: str | Path) -> None:
     suffix = file.suffix.lower()
     if suffix not in _SUFFIXES:
         raise OpenSetError(f"Cannot write '{file}': use a name that ends in {', '.join(_SUFFIXES)}.")
-    about = json.dumps({"class_names": scores.class_names, "meta": scores.meta}, allow_nan=False)
+    metadata = json.dumps({"class_names": scores.class_names, "meta": scores.meta}, allow_nan=False)
     if suffix == ".npz":
         arrays = {
             "labels": scores.labels,
@@ -227,7 +230,7 @@ def write_scores(scores: Scores, path: str | Path) -> None:
             "ids": scores.ids,
             "groups": scores.groups,
             "open_classes": scores.open_classes,
-            "openset": np.array(about),
+            "openset": np.array(metadata),
         }
         write_npz(file, {name: array for name, array in arrays.items() if array is not None})
         return
@@ -237,7 +240,7 @@ def write_scores(scores: Scores, path: str | Path) -> None:
     table = _as_table(scores)
     with replacing(file) as temporary:
         if suffix == ".parquet":
-            table.write_parquet(temporary, metadata={"openset": about})
+            table.write_parquet(temporary, metadata={"openset": metadata})
         else:
             # A float32 is written with the digits of a float64, which is what readers of text make of it: the few
             # that tell it from its neighbours give another number there, on the other side of a threshold.

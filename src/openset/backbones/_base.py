@@ -21,7 +21,7 @@ class Backbone(nn.Module):
     def __init__(self, shape: tuple[int, ...], n_outputs: int, **options: Any) -> None:
         super().__init__()
 
-    def see(self, inputs: Tensor) -> None:
+    def observe_inputs(self, inputs: Tensor) -> None:
         """Look at some training inputs, shifted and scaled, once before training."""
 
     def keep_scale(self) -> None:

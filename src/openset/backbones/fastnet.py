@@ -36,7 +36,7 @@ class FastNet(Backbone):
         self.stages = nn.ModuleList(stages)
         self.n_features = before
 
-    def see(self, inputs: Tensor) -> None:
+    def observe_inputs(self, inputs: Tensor) -> None:
         """The first layer's weights from training images."""
         self.whiten.fit(inputs)
 

@@ -57,7 +57,7 @@ def read(path: Path, score: str | None = None, background: bool = False, fit: Pa
 
 
 @contextmanager
-def about(*files: Path) -> Iterator[None]:
+def naming_files(*files: Path) -> Iterator[None]:
     """What is wrong in here is said of these files."""
     try:
         yield

@@ -12,8 +12,8 @@ from openset.cli._console import (
     FitOption,
     JsonOption,
     ScoreOption,
-    about,
     console,
+    naming_files,
     read,
     table,
 )
@@ -49,7 +49,7 @@ def command(
 
     check_outputs(json, inputs=[scores, fit])
     given = read(scores, score, background, fit)
-    with about(scores):
+    with naming_files(scores):
         found = audit(given, against=against, threshold=threshold)
     if json is not None:
         write_json(json, _as_json(found, against))

@@ -13,8 +13,8 @@ from openset.cli._console import (
     FitOption,
     JsonOption,
     ScoreOption,
-    about,
     console,
+    naming_files,
     progress,
     read,
     table,
@@ -70,12 +70,12 @@ def command(
 
     check_outputs(json, latex, markdown, csv, report, inputs=[first, second, fit])
     models = [read(file, score, background, fit) for file in (first, second)]
-    with about(first, second):
+    with naming_files(first, second):
         a, b = align(*models)
     cards = [card for card in METRICS.values() if card.headline]
     n_resamples = resamples or resamples_for(len(a))
     results: list[tuple[Result, Comparison]] = []
-    with about(first, second), progress("Comparing", len(cards)) as advance:
+    with naming_files(first, second), progress("Comparing", len(cards)) as advance:
         for card in cards:
             params = card.variants[0]
             found = compare(

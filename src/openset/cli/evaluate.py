@@ -12,8 +12,8 @@ from openset.cli._console import (
     FitOption,
     JsonOption,
     ScoreOption,
-    about,
     console,
+    naming_files,
     progress,
     read,
     table,
@@ -83,7 +83,7 @@ def command(
     evaluations = []
     with progress("Evaluating", sum(n_resamples) if intervals else 1) as advance:
         for file, scores, n in zip(files, models, n_resamples, strict=True):
-            with about(file):
+            with naming_files(file):
                 evaluations.append(
                     evaluate(
                         scores,

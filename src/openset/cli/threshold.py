@@ -11,8 +11,8 @@ from openset.cli._console import (
     FitOption,
     JsonOption,
     ScoreOption,
-    about,
     console,
+    naming_files,
     read,
     table,
 )
@@ -86,12 +86,12 @@ def command(
         if rule is None:
             raise OpenSetError("Say how to choose the threshold, for example --rule at_acceptance=0.95.")
         chosen_on = read(validation, score, background, fit)
-        with about(validation):
+        with naming_files(validation):
             frozen = choose(chosen_on, rule, against=against, unknown_share=unknown_share)
     applied = precision = None
     if apply is not None:
         applied_to = read(apply, score, background, fit)
-        with about(apply):
+        with naming_files(apply):
             applied = frozen.apply(applied_to, against=against)
             precision = None if unknown_share is None else _precision(applied_to, frozen, unknown_share, against)
     if out is not None:

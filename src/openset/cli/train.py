@@ -61,10 +61,10 @@ def command(
         "method.name": method,
         "backbone.name": backbone,
     }
-    said = recipe is not None or bool(settings) or any(value is not None for value in given.values())
+    wording = recipe is not None or bool(settings) or any(value is not None for value in given.values())
     begun = out / "config.yaml" if resume and recipe is None and out is not None else None
     base = begun if begun is not None and begun.exists() else recipe  # what is said changes the run that is there
-    config = read_config(base, settings or (), **given) if said or not resume else None
+    config = read_config(base, settings or (), **given) if wording or not resume else None
     if config is not None and holds_vectors(config.protocol, config.data_root):
         config = for_vectors(config)
     if out is None:
@@ -73,7 +73,7 @@ def command(
         if config is None:
             raise OpenSetError("Say which run to resume: --out DIR.")
         out = Path("runs") / Path(config.protocol).stem / config.method.name / f"split{config.split}-seed{config.seed}"
-    if resume and not said:
+    if resume and not wording:
         config = None
     config = begin(config, out, resume=resume)
     screen = console()

@@ -13,9 +13,9 @@ from openset.data.arrays import NotSmallError, stored
 from openset.data.catalog import Card
 from openset.data.checks import without_bad
 from openset.data.dataset import Dataset, skipped_note
+from openset.data.fingerprints import FileState, digest_of, file_state, fingerprint_of_files
 from openset.data.images import SUFFIXES, ImageFiles
 from openset.data.place import inside
-from openset.data.stamps import Stamp, digest_of, fingerprint_of_files, stamp_of
 from openset.errors import OpenSetError, did_you_mean
 
 _WRAPPERS = ("ILSVRC", "Data/CLS-LOC", "tiny-imagenet-200", "CUB_200_2011")
@@ -27,7 +27,7 @@ class Listing:
 
     root: Path
     names: tuple[str, ...]
-    stamps: tuple[Stamp, ...]
+    stamps: tuple[FileState, ...]
     labels: NDArray[np.int64]
     class_names: tuple[str, ...]
     notes: tuple[str, ...] = ()
@@ -59,7 +59,7 @@ def list_class_folders(
     strange = next((name for name in found if name not in set(names)), None)
     if strange is not None:
         raise OpenSetError(f"{folder / strange} is not one of its classes. {did_you_mean(strange, names)}")
-    files: list[tuple[str, Stamp]] = []
+    files: list[tuple[str, FileState]] = []
     labels: list[int] = []
     others: list[str] = []
     present = set(found)
@@ -106,7 +106,7 @@ def list_cub(root: Path, part: str, class_names: Sequence[str]) -> Listing:
     )
     position = {str(label + 1): label for label in range(len(class_names))}
     wanted = "1" if part == "train" else "0"
-    files: list[tuple[str, Stamp]] = []
+    files: list[tuple[str, FileState]] = []
     labels: list[int] = []
     for key, name in names.items():
         path = inside(root / "images", name, f"{images}, image {key}")
@@ -121,7 +121,7 @@ def list_cub(root: Path, part: str, class_names: Sequence[str]) -> Listing:
             continue
         if not path.is_file():
             raise OpenSetError(f"{images} lists images/{name}, which is not there.")
-        files.append((f"images/{name}", stamp_of(path.stat())))
+        files.append((f"images/{name}", file_state(path.stat())))
         labels.append(position[numbers[key]])
     if not files:
         raise OpenSetError(f"{root / 'train_test_split.txt'} leaves no images for '{part}'.")
@@ -176,7 +176,7 @@ def open_listing(listing: Listing, name: str, split: str, *, card: Card | None, 
 
 def _listing(
     root: Path,
-    files: Sequence[tuple[str, Stamp]],
+    files: Sequence[tuple[str, FileState]],
     labels: Sequence[int],
     class_names: tuple[str, ...],
     notes: tuple[str, ...],
@@ -195,9 +195,9 @@ def _one_class(root: Path, part: str, class_names: Sequence[str] | None) -> List
     return _listing(root, files, [0] * len(files), (folder.name,), _left_out(others))
 
 
-def _images_below(root: Path, part: str) -> tuple[list[tuple[str, Stamp]], list[str]]:
+def _images_below(root: Path, part: str) -> tuple[list[tuple[str, FileState]], list[str]]:
     """Image files below `root/part` as (path from root, stamp), sorted, and the other files."""
-    images: list[tuple[str, Stamp]] = []
+    images: list[tuple[str, FileState]] = []
     others: list[str] = []
     waiting = [part]
     while waiting:
@@ -209,7 +209,7 @@ def _images_below(root: Path, part: str) -> tuple[list[tuple[str, Stamp]], list[
             if entry.is_dir():
                 waiting.append(path)
             elif _is_image(entry.name):
-                images.append((path, stamp_of(entry.stat())))
+                images.append((path, file_state(entry.stat())))
             else:
                 others.append(path)
     return sorted(images), sorted(others)

@@ -11,10 +11,10 @@ from openset._io.files import existing
 from openset.data.arrays import NotSmallError, stored
 from openset.data.checks import without_bad
 from openset.data.dataset import Dataset, skipped_note
+from openset.data.fingerprints import digest_of, file_state, fingerprint_of_files
 from openset.data.images import ImageFiles
 from openset.data.labels import class_ids
 from openset.data.place import inside
-from openset.data.stamps import digest_of, fingerprint_of_files, stamp_of
 from openset.errors import OpenSetError
 
 OPEN_NAMES = {NEGATIVE: "negative", UNKNOWN: "unknown"}
@@ -43,7 +43,7 @@ def open_list(
     labels, found_names = class_ids([label for _, (_, label) in rows], class_names, str(path), open_labels=True)
     named = _folder_names(names, labels, found_names) if class_names is None else found_names
     encoded = ImageFiles(folder, names, upright=False)
-    stamps = tuple(stamp_of((folder / image).stat()) for image in names)
+    stamps = tuple(file_state((folder / image).stat()) for image in names)
     key = [folder.resolve(), digest_of(names, labels, stamps)]
     try:
         found = stored(key, lambda: (encoded, labels, named), on_corrupt=on_corrupt, what=str(path))

@@ -125,13 +125,13 @@ def _draw(picture: "Image", wild: GroundTruth, found: Detections, row: int, name
     def mark(box: Floats, text: str, colour: tuple[int, int, int], *, below: bool) -> None:
         near = corners(box * scale, picture.size, line)
         pen.rectangle(near, outline=colour, width=line)
-        said = text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
-        left, top, right, bottom = pen.textbbox((0, 0), said, font=font)
+        wording = text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
+        left, top, right, bottom = pen.textbbox((0, 0), wording, font=font)
         width, height = right - left + 6, bottom - top + 6
         x = min(max(near[0], 0), max(picture.width - width, 0))
         y = min(max(near[3] - height if below else near[1] - height, 0), max(picture.height - height, 0))
         pen.rectangle((x, y, x + width, y + height), fill=colour)
-        pen.text((x + 3 - left, y + 3 - top), said, fill=_INK, font=font)
+        pen.text((x + 3 - left, y + 3 - top), wording, fill=_INK, font=font)
 
     for i in np.flatnonzero(wild.image == found.image[row]):
         mark(wild.box[i], wild.class_names[wild.category[i]], _TRUE, below=True)

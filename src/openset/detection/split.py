@@ -122,34 +122,34 @@ def write_split(parts: Split, truth: GroundTruth, results: Any, out: str | Path)
     write_json(folder / "known.json", coco_dict(parts.known))
     write_json(folder / "wild.json", coco_dict(parts.wild))
     known, wild = parts.known, parts.wild
-    said = []
-    said.append(f"Known: {known.n_images} images, {len(known.image)} objects of {known.n_classes} classes.")
-    said.append(f"Wild: {wild.n_images} images, {len(wild.image)} objects of {wild.n_classes} hidden classes.")
+    wording = []
+    wording.append(f"Known: {known.n_images} images, {len(known.image)} objects of {known.n_classes} classes.")
+    wording.append(f"Wild: {wild.n_images} images, {len(wild.image)} objects of {wild.n_classes} hidden classes.")
     if parts.n_empty:
-        said.append(f"{parts.n_empty} of the wild images have no annotation at all.")
+        wording.append(f"{parts.n_empty} of the wild images have no annotation at all.")
     if parts.mixed_dropped:
-        said.append(f"Left out: {parts.n_mixed} images that show known and hidden objects.")
+        wording.append(f"Left out: {parts.n_mixed} images that show known and hidden objects.")
     else:
-        said.append(
+        wording.append(
             f"Left out: {parts.hidden_on_known} objects of hidden classes on {parts.n_mixed} known images, where "
             "detections on them count as false."
         )
     if results is not None:
-        said += _write_results(parts, truth, found, folder)
-    said.append(f"Wrote {', '.join(str(folder / name) for name in names)}")
-    return said
+        wording += _write_results(parts, truth, found, folder)
+    wording.append(f"Wrote {', '.join(str(folder / name) for name in names)}")
+    return wording
 
 
 def _write_results(parts: Split, truth: GroundTruth, found: Detections, folder: Path) -> list[str]:
     known_class = np.isin(np.arange(truth.n_classes), find_classes(truth, parts.known.class_names))
-    said = []
+    wording = []
     keep = known_class[found.category]
     for name, rows in (("known", parts.known_rows), ("wild", parts.wild_rows)):
         part = found.select(np.flatnonzero(keep & np.isin(found.image, rows)))
         write_json(folder / f"{name}_dt.json", coco_results(part, truth, truth))
-        said.append(f"Detections on {name} images: {len(part)}.")
-    said.append(f"Left out: {int((~keep).sum())} detections of hidden classes.")
-    return [*said, *(f"Note: {note}." for note in found.notes)]
+        wording.append(f"Detections on {name} images: {len(part)}.")
+    wording.append(f"Left out: {int((~keep).sum())} detections of hidden classes.")
+    return [*wording, *(f"Note: {note}." for note in found.notes)]
 
 
 def coco_dict(truth: GroundTruth) -> dict[str, Any]:

@@ -274,9 +274,9 @@ def choose(data: OpenSetData, ranked: Ranked, rule: str, *, ratio: float = 0.0) 
     if not np.isfinite(thresholds).any():
         raise OpenSetError(f"No class satisfies the rule {rule!r}: choose a milder one.")
     _, total = apply(data, ranked, thresholds)
-    said = rule if not ratio else f"{rule} at wilderness ratio {ratio:g}"
+    wording = rule if not ratio else f"{rule} at wilderness ratio {ratio:g}"
     return Thresholds(
-        rule=said,
+        rule=wording,
         thresholds={
             name: float(value) if np.isfinite(value) else None
             for name, value in zip(data.known.class_names, thresholds, strict=True)

@@ -105,7 +105,7 @@ class Method(nn.Module):
     """Whether samples of negative classes take part in training."""
     trained_as: ClassVar[str] = ""
     """Name of another method whose training this one shares; only the score differs."""
-    begins_as: ClassVar[str] = ""
+    warm_start_from: ClassVar[str] = ""
     """Name of another method whose training is the same, to the last bit, for the first `plain_epochs` epochs."""
     plain_epochs: float = 0.0
     all_roles: ClassVar[tuple[str, ...]] = ("classifier",)

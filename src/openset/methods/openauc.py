@@ -25,7 +25,7 @@ class OpenAUC(Method):
 
     title = "OpenAUC"
     paper = "arXiv:2210.13458"
-    begins_as = "softmax"
+    warm_start_from = "softmax"
     use_switch: ClassVar[bool] = True
 
     def __init__(

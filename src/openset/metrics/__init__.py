@@ -12,7 +12,7 @@ from openset.metrics.probabilities import brier_score as brier_score
 from openset.metrics.probabilities import confidence as confidence
 from openset.metrics.probabilities import expected_calibration_error as expected_calibration_error
 from openset.metrics.decisions import ConfusionMatrix as ConfusionMatrix
-from openset.metrics.decisions import Slip as Slip
+from openset.metrics.decisions import AcceptedOpenClass as AcceptedOpenClass
 from openset.metrics.decisions import closed_set_accuracy as closed_set_accuracy
 from openset.metrics.decisions import normalized_accuracy as normalized_accuracy
 from openset.metrics.decisions import open_set_confusion_matrix as open_set_confusion_matrix

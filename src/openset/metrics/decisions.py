@@ -225,7 +225,7 @@ class ConfusionMatrix:
         """Each row divided by its sum."""
         return np.asarray(self.counts / np.maximum(self.counts.sum(axis=1, keepdims=True), 1))
 
-    def slips(self) -> list["Slip"]:
+    def accepted_open_classes(self) -> list["AcceptedOpenClass"]:
         """Which open-set classes slip through, as which known class; the leakiest first."""
         found = []
         for row, name in enumerate(self.rows[self.n_classes :], start=self.n_classes):
@@ -233,12 +233,12 @@ class ConfusionMatrix:
             taken_for = int(accepted.argmax())
             total, passed = int(self.counts[row].sum()), int(accepted.sum())
             if passed:
-                found.append(Slip(name, total, passed, self.columns[taken_for], int(accepted[taken_for])))
+                found.append(AcceptedOpenClass(name, total, passed, self.columns[taken_for], int(accepted[taken_for])))
         return sorted(found, key=lambda slip: (-slip.share, slip.open_class))
 
 
 @dataclass(frozen=True)
-class Slip:
+class AcceptedOpenClass:
     """An open-set class of `total` samples, `accepted` of which pass, `most` of them as `taken_for`."""
 
     open_class: str

@@ -12,11 +12,11 @@ import numpy as np
 from openset.data import CATALOG, Dataset, data_root, open_dataset, splits_of
 from openset.data.place import inside
 from openset.errors import OpenSetError, OpenSetWarning
-from openset.protocols.classes import Cast, ClassLists, class_lists, same_known
+from openset.protocols.classes import ClassLists, RoleClasses, class_lists, same_known
 from openset.protocols.definition import Definition
+from openset.protocols.held_out import Mask, held_out_as_published, held_out_by_hash
 from openset.protocols.parts import Part, Protocol
 from openset.protocols.samples import OPEN, Samples, check_overlap, check_samples
-from openset.protocols.sharing import Mask, held_out_as_published, held_out_by_hash
 
 
 class Opened:
@@ -74,12 +74,12 @@ class Opened:
             self.sources.append(found)
         return self._number[data, split]
 
-    def samples(self, cast: Cast, split: str) -> Samples:
+    def samples(self, members: RoleClasses, split: str) -> Samples:
         """All samples of the cast's classes in one part."""
-        number = self.number(cast.data, split)
+        number = self.number(members.data, split)
         data = self.sources[number]
         position = {name: place for place, name in enumerate(data.class_names)}
-        ids = [position.get(name, -1) for name in cast.classes]
+        ids = [position.get(name, -1) for name in members.classes]
         label_of = np.full(len(data.class_names) + 1, -1, dtype=np.int64)
         label_of[ids] = np.arange(len(ids))
         label_of[-1] = -1
@@ -88,10 +88,10 @@ class Opened:
         return Samples(
             source=np.full(len(rows), number, dtype=np.int64),
             rows=rows,
-            labels=place if cast.role == "known" else np.full(len(rows), OPEN[cast.role], dtype=np.int64),
+            labels=place if members.role == "known" else np.full(len(rows), OPEN[members.role], dtype=np.int64),
             ids=data.ids[rows],
-            classes=np.array(cast.classes, dtype=np.str_)[place],
-            groups=np.full(len(rows), cast.group),
+            classes=np.array(members.classes, dtype=np.str_)[place],
+            groups=np.full(len(rows), members.group),
         )
 
 
@@ -103,8 +103,8 @@ def build(
         warnings.simplefilter("ignore", OpenSetWarning)  # said once, below, for all parts
         opened = Opened(definition, data_root, on_corrupt)
         lists = class_lists(definition, split, opened.class_names)
-        for cast in lists:
-            opened.wanted.setdefault(cast.data, set()).update(cast.classes)
+        for members in lists:
+            opened.wanted.setdefault(members.data, set()).update(members.classes)
         pool, whole, val, test = _shared_out(definition, lists, opened)
     held = _held_out(definition, pool, whole)
     parts = {"train": pool.only(~held), "val": Samples.join([val, pool.only(held)]), "test": test}
@@ -155,9 +155,9 @@ def assemble(
     if len(dimensions) > 1:
         found = " and ".join(str(shape[0]) for shape in sorted(dimensions) if shape)  # type: ignore[type-var]
         raise OpenSetError(f"{name}: the feature vectors differ in length ({found}).")
-    grouped = any(cast.group for cast in lists)
+    grouped = any(members.group for members in lists)
     digest = hashlib.sha256()
-    digest.update(json.dumps([split, [(cast.role, cast.group, cast.classes) for cast in lists]]).encode())
+    digest.update(json.dumps([split, [(members.role, members.group, members.classes) for members in lists]]).encode())
     digest.update(json.dumps([data.fingerprint for data in sources]).encode())
     for samples in parts.values():
         for column in (samples.source, samples.rows, samples.labels):
@@ -169,8 +169,8 @@ def assemble(
         title=title,
         split=split,
         class_names=lists.known.classes,
-        negative_classes=tuple(name for cast in lists.negative for name in cast.classes),
-        unknown_classes=tuple(name for cast in lists.unknown for name in cast.classes),
+        negative_classes=tuple(name for members in lists.negative for name in members.classes),
+        unknown_classes=tuple(name for members in lists.unknown for name in members.classes),
         fingerprint=digest.hexdigest()[:16],
         notes=tuple(notes),
         titles=titles,
@@ -196,15 +196,15 @@ def _shared_out(definition: Definition, lists: ClassLists, opened: Opened) -> tu
     val: list[Samples] = []
     test: list[Samples] = []
     validated: set[str] = set()
-    for cast in lists:
-        splits = opened.splits(cast.data)
-        learns = cast.role != "unknown"
-        if cast.halves_of:
-            first, second = _halves(opened.samples(cast, cast.halves_of))
+    for members in lists:
+        splits = opened.splits(members.data)
+        learns = members.role != "unknown"
+        if members.halves_of:
+            first, second = _halves(opened.samples(members, members.halves_of))
             pool += [first] if learns else []
             test.append(second)
         elif splits == ("all",):
-            every = opened.samples(cast, "all")
+            every = opened.samples(members, "all")
             held = np.ones(len(every), dtype=np.bool_)
             if learns:
                 held = held_out_by_hash(every.ids, every.classes, definition.test, "test")
@@ -214,16 +214,16 @@ def _shared_out(definition: Definition, lists: ClassLists, opened: Opened) -> tu
             for needed in ("train", "test") if learns else ("test",):
                 if needed not in splits:
                     raise OpenSetError(
-                        f"{definition.name}: {cast.data} has no part '{needed}' on this machine, which its {cast.role} "
-                        f"classes need; it has {', '.join(splits)}."
+                        f"{definition.name}: {members.data} has no part '{needed}' on this machine, which its "
+                        f"{members.role} classes need; it has {', '.join(splits)}."
                     )
-            test.append(opened.samples(cast, "test"))
+            test.append(opened.samples(members, "test"))
             if learns:
-                pool.append(opened.samples(cast, "train"))
+                pool.append(opened.samples(members, "train"))
                 if "val" in splits:
-                    val.append(opened.samples(cast, "val"))
-                    validated |= {cast.data} if len(val[-1]) else set()
-    whole = [bool(cast.halves_of) or cast.data not in validated for cast in (lists.known, *lists.negative)]
+                    val.append(opened.samples(members, "val"))
+                    validated |= {members.data} if len(val[-1]) else set()
+    whole = [bool(members.halves_of) or members.data not in validated for members in (lists.known, *lists.negative)]
     lengths = [len(samples) for samples in pool]
     return Samples.join(pool), np.repeat(whole, lengths), Samples.join(val), Samples.join(test)
 

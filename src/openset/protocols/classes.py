@@ -12,7 +12,7 @@ NamesOf = Callable[[str], tuple[str, ...]]
 
 
 @dataclass(frozen=True)
-class Cast:
+class RoleClasses:
     """Classes of one data set that play one role together."""
 
     role: str
@@ -26,11 +26,11 @@ class Cast:
 class ClassLists:
     """Everybody's role in one split; the known classes in label order."""
 
-    known: Cast
-    negative: tuple[Cast, ...]
-    unknown: tuple[Cast, ...]
+    known: RoleClasses
+    negative: tuple[RoleClasses, ...]
+    unknown: tuple[RoleClasses, ...]
 
-    def __iter__(self) -> Iterator[Cast]:
+    def __iter__(self) -> Iterator[RoleClasses]:
         yield self.known
         yield from self.negative
         yield from self.unknown
@@ -38,8 +38,8 @@ class ClassLists:
     @property
     def counts(self) -> tuple[int, int, int]:
         """Numbers of known, negative and unknown classes."""
-        negative = sum(len(cast.classes) for cast in self.negative)
-        unknown = sum(len(cast.classes) for cast in self.unknown)
+        negative = sum(len(members.classes) for members in self.negative)
+        unknown = sum(len(members.classes) for members in self.unknown)
         return len(self.known.classes), negative, unknown
 
 
@@ -61,7 +61,7 @@ def class_lists(definition: Definition, split: int, names_of: NamesOf) -> ClassL
     for role, source in _by_role(roles):
         for name in given.get(source, ()):
             _take(taken, source.data, name, _label(role, source), definition.name)
-    casts: dict[str, list[Cast]] = {"known": [], "negative": [], "unknown": []}
+    by_role: dict[str, list[RoleClasses]] = {"known": [], "negative": [], "unknown": []}
     for role, source in _by_role(roles):
         classes = given.get(source)
         if classes is None:
@@ -70,8 +70,8 @@ def class_lists(definition: Definition, split: int, names_of: NamesOf) -> ClassL
                 raise OpenSetError(f"{definition.name}: no class of {source.data} is left to be {role}.")
             for name in classes:
                 _take(taken, source.data, name, _label(role, source), definition.name)
-        casts[role].append(Cast(role, source.data, classes, source.group, source.halves_of))
-    lists = ClassLists(casts["known"][0], tuple(casts["negative"]), tuple(casts["unknown"]))
+        by_role[role].append(RoleClasses(role, source.data, classes, source.group, source.halves_of))
+    lists = ClassLists(by_role["known"][0], tuple(by_role["negative"]), tuple(by_role["unknown"]))
     _refuse_namesakes(lists, definition)
     return lists
 
@@ -131,12 +131,12 @@ def _refuse_namesakes(lists: ClassLists, definition: Definition) -> None:
     if definition.folder is None:
         return
     known = set(lists.known.classes)
-    for cast in (*lists.negative, *lists.unknown):
-        both = next((name for name in cast.classes if name in known and not name.isdigit()), None)
-        if both is not None and cast.data not in CATALOG:
+    for members in (*lists.negative, *lists.unknown):
+        both = next((name for name in members.classes if name in known and not name.isdigit()), None)
+        if both is not None and members.data not in CATALOG:
             raise OpenSetError(
-                f"{definition.name}: class '{both}' is both known ({lists.known.data}) and {cast.role} ({cast.data}); "
-                "a class has one role."
+                f"{definition.name}: class '{both}' is both known ({lists.known.data}) and {members.role} "
+                f"({members.data}); a class has one role."
             )
 
 

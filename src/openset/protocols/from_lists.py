@@ -13,7 +13,7 @@ from openset.data.folders import unwrap
 from openset.data.lists import OPEN_NAMES, open_list
 from openset.errors import OpenSetError, OpenSetWarning
 from openset.protocols.build import assemble, definition_notes
-from openset.protocols.classes import Cast, ClassLists, class_lists
+from openset.protocols.classes import ClassLists, RoleClasses, class_lists
 from openset.protocols.definition import Definition
 from openset.protocols.parts import Protocol
 from openset.protocols.samples import Samples, check_overlap
@@ -90,19 +90,19 @@ def _class_lists(
     negative = _classes(samples, ("train", "val", "test"), NEGATIVE)
     unknown = _classes(samples, ("test",), UNKNOWN)
     if definition is None:
-        known = Cast("known", where, opened["train"].class_names)
+        known = RoleClasses("known", where, opened["train"].class_names)
         return ClassLists(
             known,
-            (Cast("negative", where, negative),) if negative else (),
-            (Cast("unknown", where, unknown),) if unknown else (),
+            (RoleClasses("negative", where, negative),) if negative else (),
+            (RoleClasses("unknown", where, unknown),) if unknown else (),
         )
     lists = class_lists(definition, 0, lambda data: CATALOG[data].class_names)
     found = (opened["train"].class_names, negative, unknown)
-    for cast, classes in zip(lists, found, strict=True):
-        if sorted(cast.classes) != sorted(classes) or (cast.role == "known" and cast.classes != classes):
-            strange = next(iter(set(classes) ^ set(cast.classes)), "their order")
+    for members, classes in zip(lists, found, strict=True):
+        if sorted(members.classes) != sorted(classes) or (members.role == "known" and members.classes != classes):
+            strange = next(iter(set(classes) ^ set(members.classes)), "their order")
             raise OpenSetError(
-                f"{where}: the {cast.role} classes of the lists are not those of {definition.name} (see {strange})."
+                f"{where}: the {members.role} classes of the lists are not those of {definition.name} (see {strange})."
             )
     return lists
 

@@ -21,11 +21,11 @@ def missing_data(definition: Definition, root: str | Path | None = None) -> list
         if data not in CATALOG or lists is None:
             continue
         here = parts_here(data, root=root)
-        casts = [cast for cast in lists if cast.data == data]
-        wanted = {cast.halves_of for cast in casts if cast.halves_of}
-        plain = [cast for cast in casts if not cast.halves_of]
+        by_role = [members for members in lists if members.data == data]
+        wanted = {members.halves_of for members in by_role if members.halves_of}
+        plain = [members for members in by_role if not members.halves_of]
         wanted |= {"test"} if plain else set()
-        wanted |= {"train"} if any(cast.role != "unknown" for cast in plain) else set()
+        wanted |= {"train"} if any(members.role != "unknown" for members in plain) else set()
         if here == ("all",):
             continue
         lacking = sorted(wanted - set(here))
@@ -95,13 +95,15 @@ def outline_of(protocol: Protocol, definition: Definition | None) -> dict[str, A
 def _outline(definition: Definition, lists: ClassLists, split: int) -> dict[str, Any]:
     classes = {
         "known": list(lists.known.classes),
-        "negative": [name for cast in lists.negative for name in cast.classes],
-        "unknown": [name for cast in lists.unknown for name in cast.classes],
+        "negative": [name for members in lists.negative for name in members.classes],
+        "unknown": [name for members in lists.unknown for name in members.classes],
     }
     titles = {
         name: title for data in definition.needs if data in CATALOG for name, title in CATALOG[data].titles.items()
     }
-    digest = hashlib.sha256(json.dumps([split, [(cast.role, cast.group, cast.classes) for cast in lists]]).encode())
+    digest = hashlib.sha256(
+        json.dumps([split, [(members.role, members.group, members.classes) for members in lists]]).encode()
+    )
     return {
         "name": definition.name,
         "title": definition.title,
@@ -110,7 +112,7 @@ def _outline(definition: Definition, lists: ClassLists, split: int) -> dict[str,
         "splits": definition.n_splits,
         "classes": classes,
         "titles": {name: titles[name] for names in classes.values() for name in names if name in titles},
-        "groups": {cast.group: list(cast.classes) for cast in lists if cast.group},
+        "groups": {members.group: list(members.classes) for members in lists if members.group},
         "superclasses": _superclasses(definition, classes),
         "samples": {
             part: dict(zip(classes, counts, strict=True)) for part, counts in definition.published_samples.items()

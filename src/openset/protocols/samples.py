@@ -43,15 +43,17 @@ class Samples:
 
 def check_samples(name: str, lists: ClassLists, parts: dict[str, Samples]) -> None:
     """Every class has samples wherever it is needed."""
-    for cast in lists:
-        for part in {"known": ("train", "val", "test"), "negative": ("train", "test"), "unknown": ("test",)}[cast.role]:
+    for members in lists:
+        for part in {"known": ("train", "val", "test"), "negative": ("train", "test"), "unknown": ("test",)}[
+            members.role
+        ]:
             label = parts[part].labels
-            mine = parts[part].classes[label >= 0 if cast.role == "known" else label == OPEN[cast.role]]
-            missing = next((one for one in cast.classes if one not in set(mine.tolist())), None)
+            mine = parts[part].classes[label >= 0 if members.role == "known" else label == OPEN[members.role]]
+            missing = next((one for one in members.classes if one not in set(mine.tolist())), None)
             if missing is not None:
                 total = sum(int((samples.classes == missing).sum()) for samples in parts.values())
                 raise OpenSetError(
-                    f"{name}: {cast.role} class '{missing}' of {cast.data} has no samples for {part} "
+                    f"{name}: {members.role} class '{missing}' of {members.data} has no samples for {part} "
                     f"({total} in all): add some, or leave the class out."
                 )
 

@@ -77,12 +77,12 @@ def _report(
 
 
 def _notes(options: Options, outcome: Outcome) -> list[str]:
-    said = (
+    wording = (
         "The digits of scikit-learn, with three made-up groups of unknowns, stand in for CUB: published figures are of "
         "other data and not comparable."
     )
     own = "ARPL+ is ARPL with the recipe of CE+; baselines are derived from their recipes for CIFAR10."
-    return [said if options.scale == "smoke" else own, *outcome.notes(kept=options.keep_changed)]
+    return [wording if options.scale == "smoke" else own, *outcome.notes(kept=options.keep_changed)]
 
 
 def _job(options: Options, method: str) -> Job:

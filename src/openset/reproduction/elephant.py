@@ -20,9 +20,9 @@ _RECALLS = (0.1, 0.2, 0.3, 0.4, 0.5)
 
 
 def _report(
-    options: Options, name: str, title: str, table: Table, said: Sequence[Claim], figures: Sequence[Path] = ()
+    options: Options, name: str, title: str, table: Table, wording: Sequence[Claim], figures: Sequence[Path] = ()
 ) -> Report:
-    return Report(name, title, options.scale, [table], list(said), [note_on(options)], figures)
+    return Report(name, title, options.scale, [table], list(wording), [note_on(options)], figures)
 
 
 def _beside(options: Options, told: float | None, factor: float = 1.0) -> tuple[Value | None, str, bool]:
@@ -67,13 +67,13 @@ def table2(options: Options) -> Report:
             lines.append(
                 Line(labels, Value(row.awi, low=row.awi_low, high=row.awi_high), value, remark=remark, compare=same)
             )
-    said = [
+    wording = [
         claims.impact_grows_with_recall(impact),
         claims.one_stage_is_hit_harder(impact),
         claims.dropout_is_worse(impact),
     ]
     table = Table("Average Wilderness Impact (pooled counts)", lines, percent=False, digits=4)
-    return _report(options, "elephant/table2", "Average Wilderness Impact", table, said)
+    return _report(options, "elephant/table2", "Average Wilderness Impact", table, wording)
 
 
 def fig5(options: Options) -> Report:
@@ -81,7 +81,7 @@ def fig5(options: Options) -> Report:
     found = evaluations(options)
     curves = {f"{name}, recall {row.recall:g}": row.impact for name, one in found.items() for row in one.wilderness}
     impact = {name: [row.awi for row in one.wilderness] for name, one in found.items()}
-    said = [
+    wording = [
         claims.impact_grows_with_wilderness(curves),
         claims.impact_grows_with_recall(impact),
         claims.one_stage_is_hit_harder(impact),
@@ -99,7 +99,7 @@ def fig5(options: Options) -> Report:
         options, "elephant/fig5", "wilderness", "wilderness", {name: one.wilderness for name, one in found.items()}
     )
     table = Table("Wilderness Impact at the largest ratio", lines, percent=False, digits=4)
-    return _report(options, "elephant/fig5", "Wilderness Impact over the wilderness ratio", table, said, drawn)
+    return _report(options, "elephant/fig5", "Wilderness Impact over the wilderness ratio", table, wording, drawn)
 
 
 def fig3(options: Options) -> Report:
@@ -108,8 +108,8 @@ def fig3(options: Options) -> Report:
     shares = {name: (wrong(row.closed_set), wrong(row.open_set)) for name, row in rows.items()}
     drawn = draw(options, "elephant/fig3", "errors", "detection_errors", rows)
     table = Table("Detections by kind at recall .3, percent", error_lines(rows))
-    said = [claims.errors_rise(shares), claims.yolo_is_worst(shares)]
-    return _report(options, "elephant/fig3", "Impact of the open set on detection", table, said, drawn)
+    wording = [claims.errors_rise(shares), claims.yolo_is_worst(shares)]
+    return _report(options, "elephant/fig3", "Impact of the open set on detection", table, wording, drawn)
 
 
 def wrong(counts: Sequence[int]) -> float:
@@ -141,8 +141,8 @@ def figs9_11(options: Options) -> Report:
         rows = {f"recall {row.recall:g}": row for row in one.errors}
         drawn += draw(options, "elephant/fig9-11", f"errors-{name.replace(' ', '-')}", "detection_errors", rows)
     table = Table("Detections by kind, percent", lines)
-    said = [claims.unknowns_grow_with_recall(shares)]
-    return _report(options, "elephant/fig9-11", "Impact of unknowns at recalls .1 to .5", table, said, drawn)
+    wording = [claims.unknowns_grow_with_recall(shares)]
+    return _report(options, "elephant/fig9-11", "Impact of unknowns at recalls .1 to .5", table, wording, drawn)
 
 
 def _unknown_share(row: Errors) -> float:
@@ -152,10 +152,10 @@ def _unknown_share(row: Errors) -> float:
 
 def fig4(options: Options) -> Report:
     """What unknown objects are taken for; here only some animals are hidden, so that relatives stay known."""
-    lines, said, drawn = [], [], []
+    lines, wording, drawn = [], [], []
     for name, one in evaluations(options, recalls=(0.3,), hidden=SOME_ANIMALS).items():
         within, total, expected = family_counts(one)
-        said.append(claims.confused_within_family(within, total, expected))
+        wording.append(claims.confused_within_family(within, total, expected))
         lines.append(
             Line(
                 {"detector": name, "detections on unknown objects": str(total)},
@@ -166,7 +166,7 @@ def fig4(options: Options) -> Report:
             options, "elephant/fig4", f"confusion-{name.replace(' ', '-')}", "detection_confusion", one.confusion
         )
     table = Table("Of those, taken for a class of the same family, percent", lines)
-    return _report(options, "elephant/fig4", "Confusion of knowns and unknowns", table, said, drawn)
+    return _report(options, "elephant/fig4", "Confusion of knowns and unknowns", table, wording, drawn)
 
 
 _FAMILIES = (
@@ -244,7 +244,7 @@ def _background(options: Options, name: str, *, figure: bool) -> Report:
 def table4(options: Options) -> Report:
     """The best F-beta of one class at each wilderness ratio."""
     told = published("elephant")["table4"]
-    lines, said = [], []
+    lines, wording = [], []
     for name, data in data_of(options, hidden=("bird", "cat", "dog", "horse", "sheep")).items():
         _, ranked = matched(data)
         chosen = told["class"] if told["class"] in data.known.class_names else data.known.class_names[0]
@@ -267,8 +267,8 @@ def table4(options: Options) -> Report:
                     "threshold": Value(row.threshold),
                 }
                 lines.append(Line(labels, Value(row.f_score), value, also, remark, compare=same and beta != 0.5))
-        said.append(claims.thresholds_do_not_carry_over(thresholds))
+        wording.append(claims.thresholds_do_not_carry_over(thresholds))
     table = Table(
         "Largest F-beta (the printed column of beta .5 lacks the formula's denominator)", lines, percent=False, digits=3
     )
-    return _report(options, "elephant/table4", "F-beta to choose an operating point", table, said)
+    return _report(options, "elephant/table4", "F-beta to choose an operating point", table, wording)

@@ -80,18 +80,18 @@ def _accuracy(one: Model) -> float:
 
 
 def _report(
-    options: Options, name: str, title: str, tables: list[Table], said: list[Claim], figures: list[Path]
+    options: Options, name: str, title: str, tables: list[Table], wording: list[Claim], figures: list[Path]
 ) -> Report:
     notes = [_STAND_IN[options.scale]] if options.scale in _STAND_IN else []
-    return Report(name, title, options.scale, tables, said, notes, figures)
+    return Report(name, title, options.scale, tables, wording, notes, figures)
 
 
 def fig2(options: Options) -> Report:
     """OSCR curves against negatives and unknowns."""
-    lines, said, figures = [], [], []
+    lines, wording, figures = [], [], []
     for protocol, found in models(options, "imagenet/fig2").items():
         negative, unknown = areas(found, "negative"), areas(found, "unknown")
-        said += [
+        wording += [
             claims.similar_closed_set({name: _accuracy(one) for name, one in found.items()}, protocol),
             claims.better_on_negatives(negative, protocol),
             claims.entropic_beats_background(negative, protocol),
@@ -107,14 +107,14 @@ def fig2(options: Options) -> Report:
         }
         figures += draw(options, "imagenet/fig2", f"oscr-{protocol}", "oscr", curves)
     table = Table("OpenAUC (area under the OSCR curve), percent", lines)
-    return _report(options, "imagenet/fig2", "OSCR curves of S, BG and EOS", [table], said, figures)
+    return _report(options, "imagenet/fig2", "OSCR curves of S, BG and EOS", [table], wording, figures)
 
 
 def fig3(options: Options) -> Report:
     """Confidence on validation data over epochs."""
-    lines, said, figures = [], [], []
+    lines, wording, figures = [], [], []
     for protocol, found in models(options, "imagenet/fig3").items():
-        said += [
+        wording += [
             claims.knowns_grow_confident({name: one.log.gamma_plus for name, one in found.items()}, protocol),
             claims.entropic_stays_low({name: one.log.gamma_minus for name, one in found.items()}, protocol),
         ]
@@ -125,20 +125,20 @@ def fig3(options: Options) -> Report:
         logs = {name: one.log for name, one in found.items()}
         figures += draw(options, "imagenet/fig3", f"confidence-{protocol}", "gamma_over_epochs", logs)
     table = Table("Confidence on validation data; ours: gamma- after the last epoch", lines, percent=False, digits=3)
-    return _report(options, "imagenet/fig3", "Confidence over training", [table], said, figures)
+    return _report(options, "imagenet/fig3", "Confidence over training", [table], wording, figures)
 
 
 def fig4(options: Options) -> Report:
     """Histograms of probabilities."""
-    lines, said, figures = [], [], []
+    lines, wording, figures = [], [], []
     for protocol, found in models(options, "imagenet/fig4").items():
         high = {name: high_share(one.scores) for name, one in found.items()}
-        said += [claims.entropic_suppresses(high, protocol), claims.softmax_is_sure(high, protocol)]
+        wording += [claims.entropic_suppresses(high, protocol), claims.softmax_is_sure(high, protocol)]
         lines += [Line({"protocol": protocol, "method": name}, Value(value)) for name, value in high.items()]
         shown = {name: probability_histogram(one.scores) for name, one in found.items()}
         figures += draw(options, "imagenet/fig4", f"probabilities-{protocol}", "score_histograms", shown)
     table = Table("Unknowns with a largest probability of .9 and above, percent", lines)
-    return _report(options, "imagenet/fig4", "Probabilities of knowns and unknowns", [table], said, figures)
+    return _report(options, "imagenet/fig4", "Probabilities of knowns and unknowns", [table], wording, figures)
 
 
 def high_share(scores: Scores) -> float:
@@ -150,9 +150,9 @@ def high_share(scores: Scores) -> float:
 def ccr(options: Options) -> Report:
     """CCR at given FPR, and gamma on the test part."""
     lines: list[Line] = []
-    said: list[Claim] = []
+    wording: list[Claim] = []
     for protocol, found in models(options, "imagenet/ccr").items():
-        said.append(claims.similar_closed_set({name: _accuracy(one) for name, one in found.items()}, protocol))
+        wording.append(claims.similar_closed_set({name: _accuracy(one) for name, one in found.items()}, protocol))
         for name, one in found.items():
             own = one.scores
             for kind in ("negative", "unknown"):
@@ -166,7 +166,7 @@ def ccr(options: Options) -> Report:
             for title, value in (("gamma+", sure.gamma_plus), ("gamma-", sure.gamma_minus)):
                 lines.append(Line({"protocol": protocol, "method": name, "figure": title}, Value(value)))
     table = Table("CCR at given FPR, and confidence on the test part, percent", lines)
-    made = _report(options, "imagenet/ccr", "CCR at given FPR", [table], said, [])
+    made = _report(options, "imagenet/ccr", "CCR at given FPR", [table], wording, [])
     note = (
         "The published table is in the paper's supplement, which is not transcribed here: no figures stand beside ours."
     )

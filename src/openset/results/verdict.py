@@ -105,10 +105,10 @@ def _paired(name: str, tests: Sequence[Paired]) -> list[str]:
 
 def _apart(found: Evaluation) -> str:
     seen, unseen = found.find("open_auc", against="negative"), found.find("open_auc", against="unknown")
-    said = f"Negatives, seen in training: OpenAUC {interval(seen)}; unknowns, never seen: {interval(unseen)}."
+    wording = f"Negatives, seen in training: OpenAUC {interval(seen)}; unknowns, never seen: {interval(unseen)}."
     if seen.high is not None and unseen.low is not None and seen.low is not None and unseen.high is not None:
         if seen.low > unseen.high:
-            return f"{said} What was learned from the negatives does not fully carry over to what is really new."
+            return f"{wording} What was learned from the negatives does not fully carry over to what is really new."
         if unseen.low > seen.high:
-            return f"{said} The unknowns are easier here than the negatives."
-    return said
+            return f"{wording} The unknowns are easier here than the negatives."
+    return wording

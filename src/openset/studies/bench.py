@@ -37,8 +37,8 @@ class Vary:
         >>> Vary.parse("method.weight=0.05,0.1")
         Vary(field='method.weight', values=(0.05, 0.1))
         """
-        field, sign, said = (part.strip() for part in text.partition("="))
-        values = [_number(one.strip(), text) for one in said.split(",") if one.strip()]
+        field, sign, wording = (part.strip() for part in text.partition("="))
+        values = [_number(one.strip(), text) for one in wording.split(",") if one.strip()]
         if not field or not sign or not values:
             raise OpenSetError(f"--vary '{text}' is not understood; write for example method.weight=0.05,0.1,0.2.")
         return cls(field, tuple(dict.fromkeys(values)))
@@ -48,7 +48,7 @@ class Vary:
         return f"{self.field.rpartition('.')[2]}={value}"
 
 
-def _number(text: str, said: str) -> int | float:
+def _number(text: str, wording: str) -> int | float:
     for kind in (int, float):
         try:
             value = kind(text)
@@ -56,7 +56,7 @@ def _number(text: str, said: str) -> int | float:
             continue
         if math.isfinite(value):
             return value
-    raise OpenSetError(f"--vary '{said}': '{text}' is not a number.")
+    raise OpenSetError(f"--vary '{wording}': '{text}' is not a number.")
 
 
 @dataclass(frozen=True)
@@ -89,9 +89,9 @@ class Cell:
         """Whole epochs at the start that a training of the method's `begins_as` has too."""
         return int(METHODS[self.method](1, 2, **self.config.method.options).plain_epochs)
 
-    def begins_as(self, other: "Cell") -> bool:
+    def warm_start_from(self, other: "Cell") -> bool:
         """Whether the first `plain_epochs` of this training are those of the other cell's."""
-        plain = METHODS[self.method].begins_as
+        plain = METHODS[self.method].warm_start_from
         if not plain or self.plain_epochs == 0:
             return False
         return read_config(self.config.as_plain(), **{"method.name": plain}).as_plain() == other.shared
@@ -149,7 +149,7 @@ def run_cell(
         if same and (other.folder / "summary.json").exists() and not any(_changed(other)):
             return rescore(cell.config, other.folder, cell.folder, on_corrupt=on_corrupt)
     for other in cells:
-        if cell.begins_as(other) and share_beginning(cell.config, cell.plain_epochs, other.folder, cell.folder):
+        if cell.warm_start_from(other) and share_beginning(cell.config, cell.plain_epochs, other.folder, cell.folder):
             break
     return train(cell.config, cell.folder, on_corrupt=on_corrupt, watch=watch)
 

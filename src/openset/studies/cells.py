@@ -39,8 +39,8 @@ class Key:
     @property
     def title(self) -> str:
         """For people."""
-        said = f"{self.protocol} {self.method} split {self.split} seed {self.seed}"
-        return f"{said} {self.variant}" if self.variant else said
+        wording = f"{self.protocol} {self.method} split {self.split} seed {self.seed}"
+        return f"{wording} {self.variant}" if self.variant else wording
 
 
 @dataclass(frozen=True)
@@ -72,12 +72,12 @@ def fingerprint(plain: Mapping[str, Any], defaults: Mapping[str, Any], indiffere
     >>> fingerprint({"seed": 0, "lr": 0.1}, {"seed": 0}) == fingerprint({"lr": 0.1}, {})
     True
     """
-    said = {
+    wording = {
         name: value
         for name, value in _flat(plain).items()
         if name not in indifferent and (name not in (usual := _flat(defaults)) or usual[name] != value)
     }
-    return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()[:16]
+    return hashlib.sha256(json.dumps(wording, sort_keys=True).encode()).hexdigest()[:16]
 
 
 def _flat(plain: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:

@@ -16,7 +16,7 @@ from openset.studies.cells import HEADLINE, Finished, Key, fingerprint, read_res
 from openset.train.config import Config, Named, read_config
 from openset.train.interrupt import Interrupted
 from openset.train.run import begin, reapply
-from openset.train.state import INDIFFERENT
+from openset.train.state import FIELDS_WITHOUT_EFFECT
 
 TRAINED_FOR = {"cifar+50": "cifar+10"}
 """Protocols that another one's training serves: the same known classes and training images, only the test differs."""
@@ -37,7 +37,7 @@ class Job:
         """Of the recipe as it is now."""
         if self.config is None:
             return ""
-        return fingerprint(self.config.as_plain(), Config().as_plain(), INDIFFERENT)
+        return fingerprint(self.config.as_plain(), Config().as_plain(), FIELDS_WITHOUT_EFFECT)
 
 
 @dataclass
@@ -173,8 +173,8 @@ def _cells(job: Job, options: Options) -> tuple[bench.Cell, list[bench.Cell]]:
     own = job.config.method.name
     relatives = [name for name in _trained_as(METHODS[own].trained_as or own) if name != own]
     made = [_cell(replace(job.config.method, name=name), job.config, options) for name in (own, *relatives)]
-    if METHODS[own].begins_as:
-        plain = read_config(job.config.as_plain(), **{"method.name": METHODS[own].begins_as})
+    if METHODS[own].warm_start_from:
+        plain = read_config(job.config.as_plain(), **{"method.name": METHODS[own].warm_start_from})
         made += [_cell(replace(plain.method, name=name), plain, options) for name in _trained_as(plain.method.name)]
     return made[0], made[1:]
 
@@ -185,7 +185,7 @@ def _trained_as(method: str) -> list[str]:
 
 def _cell(method: Named, like: Config, options: Options) -> bench.Cell:
     config = replace(like, method=method)
-    mark = fingerprint(config.as_plain(), Config().as_plain(), INDIFFERENT)[:8]
+    mark = fingerprint(config.as_plain(), Config().as_plain(), FIELDS_WITHOUT_EFFECT)[:8]
     stem = f"split{config.split}-seed{config.seed}-{mark}"
     protocol = Path(config.protocol).stem
     return bench.Cell(protocol, method.name, config, options.out / "runs" / protocol / method.name / stem)

@@ -38,7 +38,7 @@ def augment(images: Tensor, config: Augment, seed: int, *, epoch: int = 0, odd: 
     return images
 
 
-def middle(images: Tensor, config: Augment) -> Tensor:
+def center_crop(images: Tensor, config: Augment) -> Tensor:
     """What `augment` does to the size, without chance: for validation and test."""
     if images.ndim != 4 or not config.crop:
         return images

@@ -11,7 +11,7 @@ from lightning_fabric.strategies.ddp import DDPStrategy
 from openset.backbones import build_backbone
 from openset.errors import OpenSetError
 from openset.methods import METHODS
-from openset.train.augment import middle
+from openset.train.augment import center_crop
 from openset.train.config import Augment, Config
 from openset.train.feed import Feed
 from openset.train.network import Network
@@ -58,7 +58,7 @@ def make_network(config: Config, feed: Feed, n_classes: int) -> Network:
     shift, scale = normalisation(config, feed, shape)
     network = make_bare_network(config, shape, n_classes, shift, scale)
     seen, _ = feed.load(np.linspace(0, len(feed) - 1, min(len(feed), _SEEN)).astype(np.int64))
-    network.backbone.see((middle(seen, config.augment) - network.shift) / network.scale)
+    network.backbone.observe_inputs((center_crop(seen, config.augment) - network.shift) / network.scale)
     if len(shape) == 3 and 0 < config.augment.shrink < min(shape[1:]):
         _check_shrunk(network, shape[0], config.augment.shrink, config.backbone.name)
     return network

@@ -16,10 +16,10 @@ from openset.errors import OpenSetError
 _KEY = "openset"
 
 
-def write_tensors(path: Path, tensors: Mapping[str, Tensor], about: Mapping[str, Any]) -> None:
+def write_tensors(path: Path, tensors: Mapping[str, Tensor], metadata: Mapping[str, Any]) -> None:
     """Write tensors and a description, whole or not at all: a failure leaves the file that was there."""
     plain = {name: tensor.detach().cpu().contiguous().clone() for name, tensor in tensors.items()}
-    content = save(plain, {_KEY: json.dumps(about, allow_nan=False)})
+    content = save(plain, {_KEY: json.dumps(metadata, allow_nan=False)})
     with replacing(path) as temporary:
         temporary.write_bytes(content)
 
@@ -29,15 +29,15 @@ def read_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
     file = existing(path)
     try:
         with safe_open(file, "pt") as opened:
-            about = json.loads((opened.metadata() or {}).get(_KEY, "null"))
+            metadata = json.loads((opened.metadata() or {}).get(_KEY, "null"))
             tensors = {name: opened.get_tensor(name) for name in opened.keys()}  # noqa: SIM118  not a dict
     except (SafetensorError, json.JSONDecodeError, OSError) as error:
         raise OpenSetError(
             f"{file} is damaged or cut off ({error}): restore it from a copy, or delete it to train again."
         ) from error
-    if not isinstance(about, dict):
+    if not isinstance(metadata, dict):
         raise OpenSetError(f"{file} was not written by openset: its description is missing.")
-    return tensors, about
+    return tensors, metadata
 
 
 def pack_optimizers(optimizers: Mapping[str, torch.optim.Optimizer]) -> dict[str, Tensor]:

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from openset.posthoc import Outputs, softmax
 from openset.scores import Scores
-from openset.train.augment import middle, views
+from openset.train.augment import center_crop, views
 from openset.train.config import Augment
 from openset.train.feed import Feed, in_order
 from openset.train.network import Network
@@ -27,8 +27,8 @@ def run_network(network: Network, feed: Feed, augment: Augment) -> Outputs:
     network.eval()
     logits, features = [], []
     for inputs, _ in feed.batches(in_order(len(feed), _BATCH)):
-        embedding, said = look(network, inputs, augment)
-        logits.append(said)
+        embedding, wording = forward_views(network, inputs, augment)
+        logits.append(wording)
         features.append(embedding)
     return Outputs(
         labels=feed.labels,
@@ -39,13 +39,13 @@ def run_network(network: Network, feed: Feed, augment: Augment) -> Outputs:
 
 
 @torch.no_grad()
-def look(network: Network, images: Tensor, augment: Augment) -> tuple[Tensor, Tensor]:
+def forward_views(network: Network, images: Tensor, augment: Augment) -> tuple[Tensor, Tensor]:
     """Embeddings and logits of a batch, averaged over the views that the recipe asks for."""
     device = next(network.parameters()).device
     embedding, logits = torch.zeros(1, device=device), torch.zeros(1, device=device)
-    for weight, view in views(middle(images, augment).to(device), augment.test_views):
-        one, said = network(view)
-        embedding, logits = embedding + weight * one.float(), logits + weight * said.float()
+    for weight, view in views(center_crop(images, augment).to(device), augment.test_views):
+        one, wording = network(view)
+        embedding, logits = embedding + weight * one.float(), logits + weight * wording.float()
     return embedding.cpu(), logits.cpu()
 
 
@@ -71,7 +71,7 @@ def as_arrays(
     outputs: Outputs, part: "Part", class_names: tuple[str, ...], meta: dict[str, Any]
 ) -> dict[str, NDArray[Any]]:
     """Outputs as an NPZ file holds them; `openset evaluate` makes any post-hoc score from it."""
-    about = json.dumps({"class_names": class_names, "meta": meta})
+    metadata = json.dumps({"class_names": class_names, "meta": meta})
     arrays: dict[str, Any] = {
         "labels": part.labels,
         "logits": outputs.logits,
@@ -79,6 +79,6 @@ def as_arrays(
         "ids": part.ids,
         "groups": part.groups,
         "open_classes": part.open_classes,
-        "openset": np.array(about),
+        "openset": np.array(metadata),
     }
     return {name: array for name, array in arrays.items() if array is not None}

@@ -17,7 +17,7 @@ from lightning_fabric import Fabric
 
 from openset.errors import OpenSetError
 from openset.methods import Moment
-from openset.train.augment import augment, middle
+from openset.train.augment import augment, center_crop
 from openset.train.config import Config
 from openset.train.feed import Feed, in_order
 from openset.train.interrupt import Interrupted, stopping_by_signal
@@ -177,7 +177,7 @@ def validate(run: Run) -> dict[str, float]:
     sums = torch.zeros(5, dtype=torch.float64)
     mine = np.arange(rank, len(run.val), world)
     for inputs, labels in run.val.batches(mine[place] for place in in_order(len(mine), _VALIDATION_BATCH)):
-        _, logits = network(middle(inputs, run.config.augment).to(run.fabric.device))
+        _, logits = network(center_crop(inputs, run.config.augment).to(run.fabric.device))
         shares = logits.double().softmax(dim=1)[:, : method.n_classes].cpu()
         known = labels >= 0
         own = shares.gather(1, labels.clamp(min=0)[:, None])[:, 0]

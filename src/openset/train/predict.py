@@ -17,7 +17,7 @@ from openset.train import checkpoint
 from openset.train.build import make_bare_network
 from openset.train.config import Config, read_config
 from openset.train.feed import as_inputs
-from openset.train.infer import look
+from openset.train.infer import forward_views
 from openset.train.network import Network
 
 _BATCH = 64
@@ -76,7 +76,7 @@ class TrainedRun:
 
     def outputs(self, inputs: torch.Tensor) -> Outputs:
         """Logits and features of inputs in [0, 1], (n, C, H, W), or of vectors."""
-        embedding, logits = look(self.network, inputs, self.config.augment)
+        embedding, logits = forward_views(self.network, inputs, self.config.augment)
         return Outputs(None, logits.numpy(), embedding.numpy(), self.network.method.background)
 
     def predict(self, images: Sequence[tuple[str, Any]]) -> list[Prediction]:
@@ -96,8 +96,8 @@ class TrainedRun:
                 some, outputs.known_logits().argmax(axis=1), shares, score, strict=True
             ):
                 label = self.class_names[best]
-                said = "unknown" if value > self.threshold.value else label
-                found.append(Prediction(name, said, label, float(share[best]), float(value), self.threshold.value))
+                wording = "unknown" if value > self.threshold.value else label
+                found.append(Prediction(name, wording, label, float(share[best]), float(value), self.threshold.value))
         return found
 
 

@@ -166,10 +166,12 @@ def share_beginning(config: Config, epochs: int, source: Path, out: Path) -> boo
     kept, own = kept_state(source / WEIGHTS, epochs), out / STATE
     if own.exists() or not kept.exists() or config.train.select != "last":  # the best weights may lie further back
         return False
-    tensors, about = checkpoint.read_tensors(kept)
-    if any(not field.startswith("method") for field, _, _ in differences(as_now(about["config"]), config.as_plain())):
+    tensors, metadata = checkpoint.read_tensors(kept)
+    if any(
+        not field.startswith("method") for field, _, _ in differences(as_now(metadata["config"]), config.as_plain())
+    ):
         return False
-    checkpoint.write_tensors(own, tensors, {**about, "config": config.as_plain()})
+    checkpoint.write_tensors(own, tensors, {**metadata, "config": config.as_plain()})
     return True
 
 

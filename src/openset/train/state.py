@@ -93,16 +93,16 @@ def save(run: Run) -> None:
     if run.averaged is not None:
         tensors |= checkpoint.with_prefix("averaged", run.averaged.state_dict())
     tensors |= checkpoint.pack_optimizers(run.optimizers)
-    about = {
+    metadata = {
         "state": run.state.as_plain(),
         "config": run.config.as_plain(),
         "samples": run.samples,
         "precision": run.fabric.strategy.precision.state_dict(),  # the loss scale of 16-mixed
     }
     try:
-        checkpoint.write_tensors(run.folder / "state.safetensors", tensors, about)
+        checkpoint.write_tensors(run.folder / "state.safetensors", tensors, metadata)
         if run.state.step == 0 and run.state.epoch in run.config.train.keep:
-            checkpoint.write_tensors(kept_state(run.folder, run.state.epoch), tensors, about)
+            checkpoint.write_tensors(kept_state(run.folder, run.state.epoch), tensors, metadata)
     except OpenSetError as error:
         raise OpenSetError(f"{error} The checkpoint before is kept: make room, then add --resume.") from error
     write_log(run.folder.parent / "log.csv", run.state.history)
@@ -122,13 +122,13 @@ def write_log(path: Path, history: list[dict[str, float]]) -> None:
 
 def restore(run: Run, file: Path) -> None:
     """Go on where `save` left off; config and samples must be the same."""
-    tensors, about = checkpoint.read_tensors(file)
-    for field_name, then, now in differences(as_now(about["config"]), run.config.as_plain()):
+    tensors, metadata = checkpoint.read_tensors(file)
+    for field_name, then, now in differences(as_now(metadata["config"]), run.config.as_plain()):
         raise OpenSetError(
             f"{file} was made with {field_name} = {then!r}, now it is {now!r}: "
             "use the same recipe to resume, or another --out to begin anew."
         )
-    if about.get("samples") and about["samples"] != run.samples:
+    if metadata.get("samples") and metadata["samples"] != run.samples:
         raise OpenSetError(
             f"{file} was made with other training or validation samples than there are now: "
             "bring the data back to what it was to resume, or give another --out to begin anew."
@@ -137,20 +137,20 @@ def restore(run: Run, file: Path) -> None:
     if run.averaged is not None:
         checkpoint.load_weights(run.averaged, checkpoint.under_prefix("averaged", tensors), file)
     checkpoint.unpack_optimizers(run.optimizers, tensors)
-    if about.get("precision"):
-        run.fabric.strategy.precision.load_state_dict(about["precision"])
-    run.state = State.from_plain(about["state"])
+    if metadata.get("precision"):
+        run.fabric.strategy.precision.load_state_dict(metadata["precision"])
+    run.state = State.from_plain(metadata["state"])
     run.began = time.perf_counter() - run.state.seconds
 
 
-INDIFFERENT = ("data_root", "data.workers", "train.keep", "train.save_minutes", "train.threshold")
+FIELDS_WITHOUT_EFFECT = ("data_root", "data.workers", "train.keep", "train.save_minutes", "train.threshold")
 """Fields of a config that the weights do not depend on."""
 
 
 def differences(then: dict[str, Any], now: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, Any, Any]]:
     """Fields that matter to the result and differ."""
     for name in dict.fromkeys([*then, *now]):
-        if f"{prefix}{name}" in INDIFFERENT:
+        if f"{prefix}{name}" in FIELDS_WITHOUT_EFFECT:
             continue
         one, two = then.get(name), now.get(name)
         if isinstance(one, dict) and isinstance(two, dict):
@@ -167,5 +167,5 @@ def as_now(stored: dict[str, Any]) -> dict[str, Any]:
 def write_weights(run: Run, name: str) -> None:
     """The weights alone, for inference."""
     if run.folder is not None and run.fabric.is_global_zero:
-        about = {"config": run.config.as_plain(), "epoch": run.state.epoch}
-        checkpoint.write_tensors(run.folder / f"{name}.safetensors", run.used.state_dict(), about)
+        metadata = {"config": run.config.as_plain(), "epoch": run.state.epoch}
+        checkpoint.write_tensors(run.folder / f"{name}.safetensors", run.used.state_dict(), metadata)

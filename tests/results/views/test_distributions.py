@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from openset._core.resampling import Request, draw_weights, evaluator, lost_spread, restore_spread
+from openset._core.resampling import Request, draw_weights, evaluator, restore_spread, spread_correction
 from openset.errors import OpenSetError
 from openset.metrics import METRICS
 from openset.results.views import oscr_band, probability_histogram, risk_curve, score_histogram
@@ -52,7 +52,7 @@ def test_the_band_holds_the_quantiles_of_ccr_at_each_fpr(make_scores):
     for at in (5, 100, 190):
         values = evaluator(scores, [Request(METRICS["ccr_at_fpr"], {"fpr": float(band.fpr[at])}, "unknown")])
         found = np.array([values(weights)[0] for weights in resamples])
-        expected = np.quantile(restore_spread(found, lost_spread(scores, "unknown")), [0.1, 0.9])
+        expected = np.quantile(restore_spread(found, spread_correction(scores, "unknown")), [0.1, 0.9])
         assert [band.low[at], band.high[at]] == pytest.approx(expected)
 
 

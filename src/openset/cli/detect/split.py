@@ -42,7 +42,7 @@ def command(
         hidden = set(find_classes(truth, read_names(str(hide))))
         names = [name for i, name in enumerate(truth.class_names) if i not in hidden]
     parts = split_classes(truth, names, drop_mixed=drop_mixed)
-    said = write_split(parts, truth, dt, out)
+    wording = write_split(parts, truth, dt, out)
     if json is not None:
         kinds = {
             kind: {"images": part.n_images, "objects": len(part.image), "classes": list(part.class_names)}
@@ -50,4 +50,4 @@ def command(
         }
         counts = {name: getattr(parts, name) for name in ("n_empty", "n_mixed", "mixed_dropped", "hidden_on_known")}
         write_json(json, {"schema": 1, **kinds, **counts, "files": [str(file) for file in written]})
-    say(*said)
+    say(*wording)

@@ -104,8 +104,8 @@ def command(
                 "all": asdict(total),
             },
         )
-    said = f"Rule: {chosen.rule}" + (f", frozen in {apply}" if apply else "")
-    say(*noted(data), said, "", point_table(rows, total))
+    wording = f"Rule: {chosen.rule}" + (f", frozen in {apply}" if apply else "")
+    say(*noted(data), wording, "", point_table(rows, total))
     if out is not None:
         say(f"Wrote {out}")
 

@@ -213,9 +213,9 @@ def _ids_by_number(place: Path, folder: Path, classes: GroundTruth) -> tuple[Seq
                 f"{folder} gives classes by number, but those of {classes.source} have no numbers: put the detector's "
                 f"class names into {folder / 'classes.txt'}, one per line."
             )
-        said = counted_from_zero(classes.class_names)
+        wording = counted_from_zero(classes.class_names)
         return classes.class_ids, (
-            f"{folder} has no classes.txt, so its classes are those of {classes.source}: {said}",
+            f"{folder} has no classes.txt, so its classes are those of {classes.source}: {wording}",
         )
     known = Names(classes.class_names, classes.source)
     found = [(name, known.find(name)) for name in _names_in(file)]

@@ -59,8 +59,8 @@ def counted_from_zero(names: Sequence[str]) -> str:
     >>> counted_from_zero(["cat", "dog", "elk", "cow", "hen"])
     '0 cat, 1 dog, 2 elk, ..., 4 hen'
     """
-    said = [f"{i} {name}" for i, name in enumerate(names)]
-    return ", ".join(said if len(said) <= 4 else [*said[:3], "...", said[-1]])
+    wording = [f"{i} {name}" for i, name in enumerate(names)]
+    return ", ".join(wording if len(wording) <= 4 else [*wording[:3], "...", wording[-1]])
 
 
 class Names:

@@ -31,12 +31,12 @@ def bench_page(
             spread = [(number(found.sd), found.sd), (f"[{number(found.low)}, {number(found.high)}]", found.low)]
         runs = str(len(row.values)), float(len(row.values))
         cells.append([row.method, row.protocol, (number(mean), mean), *spread, runs])
-    said = f"<p>{text(_winners(rows, protocols, metric, better))}</p>"
+    wording = f"<p>{text(_winners(rows, protocols, metric, better))}</p>"
     n_methods = len({row.method for row in rows})
     size = f"{counted(len(protocols), 'protocol')}, {counted(n_methods, 'method')}"
     parts = [
         f"<header><h1>{text(title)}</h1><p>{size}</p></header>",
-        section("Verdict", said, name="verdict"),
+        section("Verdict", wording, name="verdict"),
         section(
             "Methods",
             f'<div class="charts">{figures}</div>',
@@ -80,8 +80,8 @@ def _dots(rows: Sequence[BenchRow], metric: str) -> dict[str, object]:
 
 def _winners(rows: Sequence[BenchRow], protocols: Sequence[str], metric: str, better: str) -> str:
     choose = max if better == "higher" else min
-    said = []
+    wording = []
     for protocol in protocols:
         best = choose((row for row in rows if row.protocol == protocol), key=lambda row: float(np.mean(row.values)))
-        said.append(f"{best.method} on {protocol} ({number(float(np.mean(best.values)))})")
-    return f"Best mean {metric}: {', '.join(said)}."
+        wording.append(f"{best.method} on {protocol} ({number(float(np.mean(best.values)))})")
+    return f"Best mean {metric}: {', '.join(wording)}."

@@ -98,7 +98,7 @@ def _reach(row: WildernessResult) -> str:
 
 def _verdict(result: DetectionResult, notes: Sequence[str]) -> str:
     """The terminal's own sentences first, then what its tables show."""
-    row, said = headline(result), verdict(result)
+    row, wording = headline(result), verdict(result)
     precision = result.mean_average_precision
     scores = ", ".join(
         f"{_kind(kind)} {number(value)} on known images, {number(precision.wild[kind])} with wild images"
@@ -106,7 +106,7 @@ def _verdict(result: DetectionResult, notes: Sequence[str]) -> str:
     )
     added = 100 * sum(row.n_open) / len(row.n_open) / (row.n_true + row.n_false)
     words = (
-        f'<p class="lead">{text(said[0].upper() + said[1:])}</p><p>{text(TRAINING_RULE)}</p>'
+        f'<p class="lead">{text(wording[0].upper() + wording[1:])}</p><p>{text(TRAINING_RULE)}</p>'
         f"<p>The mean Wilderness Impact is {number(row.awi)}{_reach(row)} ({text(row.variant)} variant). "
         f"Over the ratios tested, wild images add {_few(added)} wrong detections on average to every 100 accepted on "
         "known images. "

@@ -92,8 +92,8 @@ def _header(title: str, models: Sequence[Model]) -> str:
     )
     kinds = {"known": first.n_known, "negative": first.n_negative, "unknown": first.n_unknown}
     counted = ", ".join(f"{n:,} {kind}" for kind, n in kinds.items() if n)
-    said = f"{counted} samples, {first.n_classes:,} known classes" if same else "test sets of different sizes"
-    return f"<header><h1>{text(title)}</h1><p>{text(said)}</p></header>"
+    wording = f"{counted} samples, {first.n_classes:,} known classes" if same else "test sets of different sizes"
+    return f"<header><h1>{text(title)}</h1><p>{text(wording)}</p></header>"
 
 
 def _verdict(
@@ -110,7 +110,7 @@ def _verdict(
         for note in evaluation.notes
     ]
     level = evaluations[0].level
-    words = f'<p class="lead">{text(told[0])}</p>' + "".join(f"<p>{text(said)}</p>" for said in told[1:])
+    words = f'<p class="lead">{text(told[0])}</p>' + "".join(f"<p>{text(wording)}</p>" for wording in told[1:])
     if notes:
         words += '<ul class="notes">' + "".join(f"<li>{text(note)}</li>" for note in notes) + "</ul>"
     if evaluations[best].n_resamples:
@@ -213,10 +213,10 @@ def _paired(tests: Sequence[Paired], level: float) -> str:
     rows: list[list[Cell]] = []
     for test in tests:
         gap = test.comparison.difference
-        said = "no difference beyond chance"
+        wording = "no difference beyond chance"
         if test.sure:
             higher = METRICS[test.comparison.metric].better == "higher"
-            said = f"{test.first if (gap.value > 0) == higher else test.second} is better"
+            wording = f"{test.first if (gap.value > 0) == higher else test.second} is better"
         rows.append(
             [
                 test.first,
@@ -226,7 +226,7 @@ def _paired(tests: Sequence[Paired], level: float) -> str:
                 (number(test.comparison.second.value), test.comparison.second.value),
                 (f"{gap.value:+.3f} [{gap.low:+.3f}, {gap.high:+.3f}]", gap.value),
                 (p_text(test.p_value), test.p_value),
-                said,
+                wording,
             ]
         )
     return section(

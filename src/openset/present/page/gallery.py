@@ -54,8 +54,10 @@ def gallery_section(detections: Sequence[FalseDetection]) -> tuple[str, str | No
 
 
 def _figure(found: FalseDetection) -> str:
-    said = f"{found.label}, score {score_text(found.score)}" + (f"; really {found.truth}" if found.truth else "")
-    return f'<figure><img src="{_picture(found)}" alt="{text(said)}"><figcaption>{text(said)}</figcaption></figure>'
+    wording = f"{found.label}, score {score_text(found.score)}" + (f"; really {found.truth}" if found.truth else "")
+    return (
+        f'<figure><img src="{_picture(found)}" alt="{text(wording)}"><figcaption>{text(wording)}</figcaption></figure>'
+    )
 
 
 def _picture(found: FalseDetection) -> str:

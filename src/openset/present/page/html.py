@@ -67,4 +67,6 @@ def choice(name: str, label: str, options: Mapping[str, str], *, selected: str |
 
 def definitions(pairs: Mapping[str, object]) -> str:
     """Terms with what they are."""
-    return "<dl>" + "".join(f"<dt>{text(term)}</dt><dd>{text(said)}</dd>" for term, said in pairs.items()) + "</dl>"
+    return (
+        "<dl>" + "".join(f"<dt>{text(term)}</dt><dd>{text(wording)}</dd>" for term, wording in pairs.items()) + "</dl>"
+    )

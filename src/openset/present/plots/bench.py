@@ -6,7 +6,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from openset.errors import OpenSetError
-from openset.present.plots.style import COLOURS, GREY, MARKERS, ONE_COLUMN, TWO_COLUMNS, look, plain
+from openset.present.plots.style import COLOURS, GREY, MARKERS, ONE_COLUMN, TWO_COLUMNS, plain, plot_style
 from openset.results.views.runs import BenchRow
 
 
@@ -18,7 +18,7 @@ def bench(rows: Sequence[BenchRow], *, metric: str = "OpenAUC") -> Figure:
     methods = list(dict.fromkeys(row.method for row in rows))
     per_row = min(3, len(protocols))
     n_rows = -(-len(protocols) // per_row)
-    with look():
+    with plot_style():
         width = ONE_COLUMN if per_row == 1 else TWO_COLUMNS
         height = n_rows * (0.7 + 0.24 * len(methods))
         figure = Figure(figsize=(width, height), layout="constrained")

@@ -3,7 +3,7 @@
 import numpy as np
 from matplotlib.figure import Figure
 
-from openset.present.plots.style import COLOURS, ONE_COLUMN, TWO_COLUMNS, look, percent_axes, plain
+from openset.present.plots.style import COLOURS, ONE_COLUMN, TWO_COLUMNS, percent_axes, plain, plot_style
 from openset.results.views import ClassFigures
 
 _NAMED = 60
@@ -19,7 +19,7 @@ def per_class_ccr(figures: ClassFigures, *, columns: int | None = None) -> Figur
     wide = columns == 2 or (columns is None and len(order) > 20)
     place = np.arange(len(order))
     ccr, accuracy = figures.ccr[order], figures.accuracy[order]
-    with look():
+    with plot_style():
         width = TWO_COLUMNS if wide else ONE_COLUMN
         figure = Figure(figsize=(width, 2.6), layout="constrained")
         axis = figure.subplots()

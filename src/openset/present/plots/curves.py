@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from openset.curves import OscrCurve, RocCurve, UnknownRecallCurve
 from openset.errors import OpenSetError
-from openset.present.plots.style import legend, line_style, look, panels, percent_axes, plain
+from openset.present.plots.style import legend, line_style, panels, percent_axes, plain, plot_style
 from openset.results.views import Band, RiskCurve
 
 _OPEN = {"all": "open-set samples", "negative": "negatives", "unknown": "unknowns"}
@@ -35,7 +35,7 @@ def oscr(
     fullest = sorted(curves.values(), key=len, reverse=True)
     places = {name: place for place, name in enumerate(dict.fromkeys(name for models in fullest for name in models))}
     lines = {}
-    with look():
+    with plot_style():
         figure, axes = panels(len(curves), columns=columns or min(2, len(curves)), share_y=True)
         for axis, (part, models) in zip(axes, curves.items(), strict=True):
             _need(models)
@@ -68,7 +68,7 @@ def _smallest_step(fpr: NDArray[np.float64]) -> float:
 def roc(curves: Mapping[str, RocCurve], *, against: str = "all", columns: int = 1) -> Figure:
     """ROC curves of telling knowns from open-set samples, one line per model."""
     _need(curves)
-    with look():
+    with plot_style():
         figure, (axis,) = panels(columns=columns, height=None)
         axis.plot([0, 1], [0, 1], color="#999999", linewidth=0.7, linestyle=":")
         lines = [
@@ -92,7 +92,7 @@ def unknown_recall(curve: UnknownRecallCurve, *, against: str = "all", columns: 
         "normalized accuracy": curve.normalized_accuracy,
         "CCR": curve.ccr,
     }
-    with look():
+    with plot_style():
         figure, (axis,) = panels(columns=columns)
         lines = [
             axis.plot(curve.unknown_recall, values, label=name, **line_style(place))[0]
@@ -115,7 +115,7 @@ def risk(curves: Mapping[str, RiskCurve], *, against: str = "all", columns: int 
     _need(curves)
     name_of_first, first = next(iter(curves.items()))
     accepted = f"accepted {_called(against)}"
-    with look():
+    with plot_style():
         figure, (axis,) = panels(columns=columns)
         lines = [
             axis.plot(curve.acceptance, curve.unknown + curve.misclassified, label=plain(name), **line_style(place))[0]

@@ -19,10 +19,10 @@ from openset.present.plots.style import (
     TWO_COLUMNS,
     legend,
     line_style,
-    look,
     panels,
     percent_axes,
     plain,
+    plot_style,
     save,
 )
 from openset.results.views.detection import (
@@ -39,7 +39,7 @@ from openset.results.views.detection import (
 def wilderness(results: Mapping[str, Sequence[WildernessResult]], *, columns: int | None = None) -> Figure:
     """Wilderness Impact over the wilderness ratio; one panel per detector, one line per recall (Elephant, Fig. 5)."""
     _need(results)
-    with look():
+    with plot_style():
         figure, axes = panels(len(results), columns=columns or min(2, len(results)), share_y=True)
         for axis, (name, rows) in zip(axes, results.items(), strict=True):
             for place, row in enumerate(sorted(rows, key=lambda row: row.recall)):
@@ -56,7 +56,7 @@ def wilderness(results: Mapping[str, Sequence[WildernessResult]], *, columns: in
 def detection_errors(results: Mapping[str, ErrorResult]) -> Figure:
     """Kinds of wrong detections in percent of all, without and with wild images (Elephant, Fig. 3)."""
     _need(results)
-    with look():
+    with plot_style():
         bars = [
             (f"{plain(name, 24)}\n{where}", counts)
             for name, result in results.items()
@@ -104,7 +104,7 @@ def detection_confusion(result: ConfusionResult) -> Figure:
     shown = np.concatenate([np.arange(result.n_known), taken])
     counts, columns = counts[:, shown], [result.columns[place] for place in shown]
     height = float(np.clip(TWO_COLUMNS * counts.shape[0] / counts.shape[1], 2.2, 8))
-    with look():
+    with plot_style():
         figure = Figure(figsize=(TWO_COLUMNS, height), layout="constrained")
         axis = figure.subplots()
         # Counts, on a scale that shows a single mistake beside hundreds of right ones.
@@ -127,7 +127,7 @@ def object_versus_background(results: Mapping[str, BackgroundResult], *, per_row
     _need(results)
     per_row = min(per_row, len(results))
     rows = -(-len(results) // per_row)
-    with look():
+    with plot_style():
         figure, axes = panels(per_row, columns=2, rows=rows, height=0.5 + 1.05 * rows)
         for axis in axes[len(results) :]:
             axis.set_visible(False)

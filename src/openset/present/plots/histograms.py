@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from matplotlib.figure import Figure
 
 from openset.errors import OpenSetError
-from openset.present.plots.style import DASHES, KINDS, look, panels, percent_axes, plain
+from openset.present.plots.style import DASHES, KINDS, panels, percent_axes, plain, plot_style
 from openset.results.views import Histogram
 
 
@@ -18,7 +18,7 @@ def score_histograms(histograms: Mapping[str, Histogram], *, columns: int | None
         raise OpenSetError("There is nothing to draw: give at least one histogram.")
     per_row = min(3, len(histograms))
     rows = -(-len(histograms) // per_row)
-    with look():
+    with plot_style():
         figure, axes = panels(per_row, columns=columns or (1 if per_row == 1 else 2), rows=rows)
         for axis in axes[len(histograms) :]:
             axis.set_visible(False)

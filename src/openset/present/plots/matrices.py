@@ -10,7 +10,7 @@ from matplotlib.image import AxesImage
 from numpy.typing import NDArray
 
 from openset.metrics import ConfusionMatrix
-from openset.present.plots.style import ONE_COLUMN, TWO_COLUMNS, look, plain
+from openset.present.plots.style import ONE_COLUMN, TWO_COLUMNS, plain, plot_style
 
 _ALL_NAMES = 60  # up to here every class is named; beyond, every n-th
 _NUMBERS = 12  # up to here cells show their share
@@ -23,7 +23,7 @@ def confusion(matrix: ConfusionMatrix, *, columns: int | None = None) -> Figure:
     """
     wide = len(matrix.columns) > _NUMBERS if columns is None else columns == 2
     width = TWO_COLUMNS if wide else ONE_COLUMN
-    with look():
+    with plot_style():
         figure = Figure(figsize=(width, _height(matrix.shares.shape, width)), layout="constrained")
         axis = figure.subplots()
         # The square root keeps rare confusions visible beside the diagonal.

@@ -46,7 +46,7 @@ _RC: dict[Any, Any] = {
 
 
 @contextmanager
-def look() -> Iterator[None]:
+def plot_style() -> Iterator[None]:
     """The look, for as long as a figure is made; a user's own settings are not touched."""
     with mpl.rc_context(), _quiet_fonts():
         mpl.rcParams.update(_RC)
@@ -119,7 +119,7 @@ def save(figure: Figure, path: str | Path, *, formats: Sequence[str] = ("pdf", "
     written = []
     for kind in formats:
         file = target.with_name(f"{target.name}.{kind}")
-        with look(), replacing(file) as temporary:
+        with plot_style(), replacing(file) as temporary:
             # Without a date, the same figure makes the same file.
             metadata = {"CreationDate": None} if kind == "pdf" else {"Date": None} if kind == "svg" else {}
             try:

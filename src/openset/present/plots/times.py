@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from matplotlib.figure import Figure
 
 from openset.errors import OpenSetError
-from openset.present.plots.style import GREY, MARKERS, legend, line_style, look, panels, percent_axes, plain
+from openset.present.plots.style import GREY, MARKERS, legend, line_style, panels, percent_axes, plain, plot_style
 
 
 def quality_against_time(
@@ -25,7 +25,7 @@ def quality_against_time(
     """
     if not any(series.values()):
         raise OpenSetError("There is nothing to draw: give at least one finished training.")
-    with look():
+    with plot_style():
         figure, (axis,) = panels(columns=columns)
         lines = []
         for place, (name, points) in enumerate(series.items()):

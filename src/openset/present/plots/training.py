@@ -6,14 +6,14 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from openset.errors import OpenSetError
-from openset.present.plots.style import COLOURS, MARKERS, legend, line_style, look, panels, plain
+from openset.present.plots.style import COLOURS, MARKERS, legend, line_style, panels, plain, plot_style
 from openset.results.views.runs import GammaLog, Sensitivity, TrainingLog
 
 
 def gamma_over_epochs(logs: Mapping[str, GammaLog]) -> Figure:
     """Confidence on knowns (left) and on negatives (right) over epochs (ImageNet protocols, Fig. 3)."""
     _need(logs)
-    with look():
+    with plot_style():
         figure, (left, right) = panels(2, columns=2, share_y=True)
         lines = []
         for place, (name, log) in enumerate(logs.items()):
@@ -34,7 +34,7 @@ def sensitivity(
 ) -> Figure:
     """A figure over the values of a setting, mean and range over splits (OpenAUC paper, Fig. 2)."""
     _need(found)
-    with look():
+    with plot_style():
         figure, (axis,) = panels(columns=columns)
         lines = []
         for place, (name, one) in enumerate(found.items()):
@@ -61,7 +61,7 @@ def training_curves(log: TrainingLog) -> Figure:
     """Each column of a training log over epochs, one small panel each."""
     _need(log.columns)
     per_row = min(3, len(log.columns))
-    with look():
+    with plot_style():
         figure, axes = panels(per_row, columns=1 if per_row == 1 else 2, rows=-(-len(log.columns) // per_row))
         for axis in axes[len(log.columns) :]:
             axis.set_visible(False)

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from openset._core.counts import Counts
-from openset._core.resampling import check_resamples, draw_blocks, lost_spread, restore_spread
+from openset._core.resampling import check_resamples, draw_blocks, restore_spread, spread_correction
 from openset.errors import check_share
 from openset.scores import Scores
 
@@ -59,7 +59,7 @@ def oscr_band(
             for weights in block
         ]
     )
-    lost = lost_spread(scores, against)
+    lost = spread_correction(scores, against)
     if not np.isfinite(lost):
         return Band(fpr, np.zeros_like(fpr), np.ones_like(fpr), level)
     low, high = np.quantile(restore_spread(found, lost), [(1 - level) / 2, (1 + level) / 2], axis=0)

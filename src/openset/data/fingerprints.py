@@ -7,11 +7,11 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-Stamp = tuple[int, int]
+FileState = tuple[int, int]
 """Size of a file in bytes and when it last changed: another picture under the same name has another stamp."""
 
 
-def stamp_of(stat: os.stat_result) -> Stamp:
+def file_state(stat: os.stat_result) -> FileState:
     """The stamp of a file."""
     return stat.st_size, stat.st_mtime_ns
 
@@ -24,7 +24,7 @@ def digest_of(names: Sequence[str], labels: NDArray[np.int64], marks: Sequence[o
 
 
 def fingerprint_of_files(
-    names: Sequence[str], labels: NDArray[np.int64], stamps: Sequence[Stamp], pixels: str = ""
+    names: Sequence[str], labels: NDArray[np.int64], stamps: Sequence[FileState], pixels: str = ""
 ) -> str:
     """Of `pixels`, the fingerprint of the decoded images, where there is one; else sizes stand for the content.
 

@@ -2,7 +2,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from openset.protocols.sharing import held_out_as_published, held_out_by_hash
+from openset.protocols.held_out import held_out_as_published, held_out_by_hash
 
 
 @given(st.lists(st.integers(0, 3), min_size=1, max_size=60), st.sampled_from([0.1, 0.2, 0.5]))
