@@ -69,7 +69,7 @@ def test_evaluate_gives_a_verdict_and_json(files, capsys, both):
     assert [row["variant"] for row in content["wilderness"]] == ["paper", "macro", "official"]
     assert content["wilderness"][0]["unreached"] == ["b"]
     assert content["wilderness"][0]["impact"][-1] == 0.75
-    assert content["errors"]["at"][0]["open_set"] == [2, 2, 0, 0, 2, 1]
+    assert content["errors"]["at"][0]["open_set"] == [2, 2, 0, 0, 2, 0, 1]
 
 
 def test_evaluate_is_a_release_gate(files, capsys):

@@ -362,3 +362,45 @@ def test_real_files():
     found = read_detections(data_file("voc2007_test_yolov2.json.gz"), truth)
     assert len(found) == 101139
     assert np.isfinite(found.box).all()
+
+
+def test_wild_images_need_no_classes(tmp_path):
+    truth = read_ground_truth(write(tmp_path / "wild.json", {"images": [{"id": 1}], "categories": []}))
+    assert (truth.n_images, truth.n_classes, len(truth.image)) == (1, 0, 0)
+    with pytest.raises(OpenSetError, match=r"wild.json has no 'categories', so it is not COCO ground truth"):
+        read_ground_truth(write(tmp_path / "wild.json", {"images": [{"id": 1}]}))
+    objects = [{"image_id": 1, "category_id": 1, "bbox": [0, 0, 1, 1]}]
+    with pytest.raises(OpenSetError, match="there is no such category_id: 1"):
+        read_ground_truth({"images": [{"id": 1}], "categories": [], "annotations": objects})
+
+
+# ---- which image a name means --------------------------------------------------------------------------------------
+
+
+def images(*pairs, source="truth"):
+    """Ground truth of images given as (id, file name), with the one class "cat"."""
+    content = {
+        "images": [{"id": one, "file_name": name} for one, name in pairs],
+        "categories": [{"id": 1, "name": "cat"}],
+    }
+    return replace(read_ground_truth(content), source=source)
+
+
+def named(*names):
+    return [{"image_id": name, "category_id": 1, "bbox": [0, 0, 1, 1], "score": 0.5} for name in names]
+
+
+def test_an_id_is_stronger_than_a_file_name_and_that_than_its_parts():
+    crossed = images(("b.jpg", "a.jpg"), ("a.jpg", "b.jpg"))
+    assert read_detections(named("a.jpg", "b.jpg"), crossed).image.tolist() == [1, 0]
+    for order in ([(1, "a.jpg"), (2, "b/a.jpg.png")], [(2, "b/a.jpg.png"), (1, "a.jpg")]):
+        truth = images(*order)
+        places = [truth.image_ids[place] for place in read_detections(named("a.jpg", "a", "a.jpg.png"), truth).image]
+        assert places == [1, 1, 2]
+
+
+def test_in_one_file_for_both_kinds_an_id_is_stronger_than_a_name_of_the_other_kind():
+    known, wild = images((1, "5.jpg"), ("w", "k.jpg")), images((2, "w"), ("5", "v.jpg"), source="wild")
+    on_known, on_wild = read_shared_detections(named("5", "w", "5.jpg", "v"), known, wild)
+    assert on_known.image.tolist() == [1, 0]
+    assert on_wild.image.tolist() == [1, 1]

@@ -96,13 +96,19 @@ def _wilderness_table(rows: Sequence[Wilderness]) -> PaperTable:
 
 
 def _errors_table(rows: Sequence[Errors]) -> PaperTable:
+    shown = [
+        place for place, kind in enumerate(KINDS) if kind != "not annotated" or any(row.open_set[place] for row in rows)
+    ]
     made = []
     for row in rows:
         closed, opened = Errors.percent(row.closed_set), Errors.percent(row.open_set)
-        cells = [f"{a:.1f} > {b:.1f}" for a, b in zip(closed, opened, strict=True)]
+        cells = [f"{closed[place]:.1f} > {opened[place]:.1f}" for place in shown]
+        if not row.n_annotated:
+            place = KINDS.index("unknown unknown")
+            cells[place] = f"{closed[place]:.1f} > -"
         made.append([f"{row.recall:g}", f"{row.ratio:.2g}", *cells])
     title = "Kinds of detections, percent: known images > with wild images"
-    return PaperTable(["recall", "ratio", *KINDS], made, title=title)
+    return PaperTable(["recall", "ratio", *(KINDS[place] for place in shown)], made, title=title)
 
 
 def csv_lines(name: str, result: OpenSetEvaluation) -> str:

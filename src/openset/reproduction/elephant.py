@@ -147,7 +147,7 @@ def figs9_11(options: Options) -> Report:
 
 def _unknown_share(row: Errors) -> float:
     counts = row.open_set
-    return (counts[4] + counts[5]) / sum(counts) if sum(counts) else 0.0
+    return sum(counts[4:]) / sum(counts) if sum(counts) else 0.0
 
 
 def fig4(options: Options) -> Report:

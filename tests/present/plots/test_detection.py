@@ -40,7 +40,10 @@ def test_bars(result):
     widths = [[patch.get_width() for patch in bars] for bars in axis.containers]
     assert widths[0] == pytest.approx([2 / 4, 2 / 7])  # localisation
     assert widths[3] == pytest.approx([0, 2 / 7])  # unknown unknown
-    assert widths[4] == pytest.approx([0, 1 / 7])
+    assert widths[5] == pytest.approx([0, 1 / 7])  # on an image without annotations
+    annotated = replace(result.errors[0], open_set=(2, 2, 0, 0, 2, 1, 0))
+    axis = plots.detection_errors({"recall 0.5": annotated}).axes[0]
+    assert len(axis.containers) == 5  # what does not occur is not in the legend
 
 
 def test_confusion_shows_counts_and_the_unknown_classes_that_matter(result):

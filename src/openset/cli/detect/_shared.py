@@ -84,10 +84,15 @@ def load_data(
     *,
     allow_extra_images: bool,
     drop_other_classes: bool,
+    fully_annotated: bool = False,
 ) -> "OpenSetData":
     from openset.detection.measure.sets import load
 
-    lenient = {"allow_extra_images": allow_extra_images, "drop_other_classes": drop_other_classes}
+    lenient = {
+        "allow_extra_images": allow_extra_images,
+        "drop_other_classes": drop_other_classes,
+        "fully_annotated": fully_annotated,
+    }
     if dt is not None and (known_dt is not None or wild_dt is not None):
         raise OpenSetError("Give either --dt, for both kinds of image, or --known-dt and --wild-dt.")
     if dt is not None:

@@ -76,6 +76,12 @@ def command(
     ] = None,
     allow_extra_images: ExtraImages = False,
     drop_other_classes: OtherClasses = False,
+    fully_annotated: Annotated[
+        bool, typer.Option("--fully-annotated", help="Wild images without annotations show no object.")
+    ] = False,
+    inclusive_pixels: Annotated[
+        bool, typer.Option("--inclusive-pixels", help="OWOD's metrics with the last pixel inside the box, as there.")
+    ] = False,
 ) -> None:
     """What the open world does to a detector: mAP, Wilderness Impact, kinds of errors, confusions, and a verdict."""
     from openset._io.files import is_folder, write_json
@@ -105,12 +111,13 @@ def command(
             dt,
             allow_extra_images=allow_extra_images,
             drop_other_classes=drop_other_classes,
+            fully_annotated=fully_annotated,
         )
         groups = None if similar is None else read_similar(similar, data.known.class_names)
     with busy("evaluating"):
         result = evaluate_data(
             data, recalls=recall or RECALLS, variant=variants, rule=rule, iou=iou, ratios=ratio, similar=groups,
-            bootstrap=bootstrap, seed=seed,
+            bootstrap=bootstrap, seed=seed, inclusive_pixels=inclusive_pixels,
         )  # fmt: skip
     name = (known_dt or dt or known_gt).name.partition(".")[0]
     if report is not None:
@@ -128,8 +135,9 @@ def command(
         *(f"Note: {note}." for note in result.notes),
         "",
         *result_tables(result),
-        f"OWOD: WI {_or_dash(result.owod.wi)} at recall {result.owod.recall:g}, A-OSE {result.owod.a_ose}, "
-        f"U-Recall {_or_dash(result.owod.u_recall)} (defined differently from the figures above)",
+        f"OWOD: WI {_or_dash(result.owod.wi)} at recall {result.owod.recall:g}, A-OSE {_or_dash(result.owod.a_ose)}, "
+        f"U-Recall {_or_dash(result.owod.u_recall)} on {result.owod.n_unknown} unknown objects of "
+        f"{result.owod.n_annotated} annotated wild images (defined differently from the metrics above)",
         "",
         f"Verdict: {verdict(result)}",
         TRAINING_RULE,
@@ -162,4 +170,4 @@ def _false_detections(data: "OpenSetData", images: Path) -> "list[FalseDetection
 
 
 def _or_dash(value: float | None) -> str:
-    return "-" if value is None else f"{value:.4f}"
+    return "-" if value is None else str(value) if isinstance(value, int) else f"{value:.4f}"

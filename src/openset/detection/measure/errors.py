@@ -3,7 +3,8 @@
 Every accepted detection has one kind, the first of `KINDS` that fits. On known images: correct; localisation (its
 own class, IoU at least .1, but too loose or found twice); similar class; other class; then, on known and wild
 images, unknown unknown (IoU at least .1 with an annotated unknown object) and mixed unknown (IoU below .1 with
-everything that is annotated). Detections that are ignored have no kind.
+everything that is annotated). On wild images without annotations the last two cannot be told apart: not annotated.
+Detections that are ignored have no kind.
 """
 
 from collections.abc import Sequence
@@ -14,8 +15,8 @@ import numpy as np
 from openset.detection.measure.matching import Matches, Overlaps, overlaps
 from openset.detection.measure.sets import OpenSetData
 from openset.detection.read.coco import Bools, Detections, Floats, GroundTruth, Ints
+from openset.results.views.detection import ERROR_KINDS as KINDS
 
-KINDS = ("correct", "localisation", "similar class", "other class", "unknown unknown", "mixed unknown")
 NEAR = 0.1
 """IoU from which a detection is about an object at all (Hoiem et al.)."""
 _LEFT_OUT = -1
@@ -32,6 +33,8 @@ class Errors:
     """On the known images alone."""
     open_set: tuple[int, ...]
     """With the wild images."""
+    n_annotated: int
+    """Wild images at `ratio` that have annotations: unknown unknown and mixed unknown are told apart on these alone."""
     per_class: dict[str, tuple[int, ...]]
     """`open_set` for each class that is detected."""
 
@@ -65,6 +68,7 @@ class Overview:
     """Column of the confusion matrix, or -1."""
     wild_kind: Ints
     wild_object_class: Ints
+    n_annotated: int
 
 
 def diagnose(
@@ -93,8 +97,11 @@ def diagnose(
 
     wild_kind = np.full(len(data.wild_found), KINDS.index("mixed unknown"))
     _mark(wild_kind, wild_pairs.detection[wild_pairs.iou >= NEAR], "unknown unknown")
+    annotated = data.wild_annotated
+    wild_kind[~annotated[data.wild_found.image]] = KINDS.index("not annotated")
     wild_kind[data.wild_found.image >= reference_n] = _LEFT_OUT
-    return Overview(kind, column, wild_kind, _object_class(wild_pairs, data.wild, n_known)[0])
+    wild_column = _object_class(wild_pairs, data.wild, n_known)[0]
+    return Overview(kind, column, wild_kind, wild_column, int(annotated[:reference_n].sum()))
 
 
 def _mark(kind: Ints, detections: Ints, name: str) -> None:
@@ -128,6 +135,7 @@ def count_errors(data: OpenSetData, overview: Overview, thresholds: Floats, reca
         ratio=ratio,
         closed_set=tuple(known.sum(axis=0).tolist()),
         open_set=tuple(both.sum(axis=0).tolist()),
+        n_annotated=overview.n_annotated,
         per_class={names[c]: tuple(both[c].tolist()) for c in np.flatnonzero(np.isfinite(thresholds))},
     )
 

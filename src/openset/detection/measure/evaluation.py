@@ -91,6 +91,8 @@ def evaluate_open_set(
     seed: int = 0,
     allow_extra_images: bool = False,
     drop_other_classes: bool = False,
+    fully_annotated: bool = False,
+    inclusive_pixels: bool = False,
 ) -> OpenSetEvaluation:
     """Measure a detector on images with known objects and on wild images, which show none.
 
@@ -109,6 +111,9 @@ def evaluate_open_set(
         seed: of the bootstrap.
         allow_extra_images: leave out detections on images that the ground truth does not have.
         drop_other_classes: leave out detections of classes that the known ground truth does not have.
+        fully_annotated: wild images without annotations show no object. Without this, nobody annotated them, and what
+            asks for annotations (OWOD's metrics, unknown unknown) is measured on the other wild images.
+        inclusive_pixels: OWOD's metrics as its program counts pixels, with the last one inside the box.
 
     Errors and confusion are taken at ratio 1, or with all wild images if there are fewer.
     """
@@ -119,6 +124,7 @@ def evaluate_open_set(
         wild_dt,
         allow_extra_images=allow_extra_images,
         drop_other_classes=drop_other_classes,
+        fully_annotated=fully_annotated,
     )
     return evaluate_data(
         data,
@@ -130,6 +136,7 @@ def evaluate_open_set(
         similar=similar,
         bootstrap=bootstrap,
         seed=seed,
+        inclusive_pixels=inclusive_pixels,
     )
 
 
@@ -144,6 +151,7 @@ def evaluate_data(
     similar: Sequence[Sequence[str]] | None = None,
     bootstrap: int = 1000,
     seed: int = 0,
+    inclusive_pixels: bool = False,
 ) -> OpenSetEvaluation:
     """`evaluate_open_set` for data that are already read."""
     variants = [variant] if isinstance(variant, str) else list(variant)
@@ -183,7 +191,7 @@ def evaluate_data(
         wilderness=tuple(rows),
         errors=tuple(count_errors(data, overview, point.thresholds, point.recall, ratio) for point in points),
         confusion=confusion(data, overview, at_first.thresholds, at_first.recall, ratio),
-        owod=owod(data, matches, wild_pairs=wild_pairs),
+        owod=owod(data, matches, wild_pairs=wild_pairs, inclusive_pixels=inclusive_pixels, matching=rule, iou=iou),
         background=background,
         n_known=data.known.n_images,
         n_wild=data.wild.n_images,
@@ -192,6 +200,7 @@ def evaluate_data(
             *data.notes,
             *([levels.note] if levels.note else []),
             *_no_claims(data),
+            *_partly_annotated(data),
             *(_no_intervals(rows, bootstrap) if bootstrap else ()),
         ),
         meta={"rule": rule, "iou": iou, "bootstrap": bootstrap, "seed": seed, **_origin(data)},
@@ -266,6 +275,17 @@ def _no_claims(data: OpenSetData) -> tuple[str, ...]:
     if len(data.wild_found):
         return ()
     return ("there is not one detection on the wild images: is their results file complete",)
+
+
+def _partly_annotated(data: OpenSetData) -> tuple[str, ...]:
+    """Where annotations are missing, what asks for them is measured on fewer images, or not at all."""
+    n, total = int(data.wild_annotated.sum()), data.wild.n_images
+    if n == total:
+        return ()
+    asks = "OWOD's metrics and the kinds 'unknown unknown' and 'mixed unknown'"
+    if not n:
+        return (f"none of the {total} wild images has annotations, so {asks} are not defined there",)
+    return (f"{n} of the {total} wild images have annotations: {asks} are over these alone",)
 
 
 def _no_intervals(rows: Sequence[Wilderness], n: int) -> tuple[str, ...]:

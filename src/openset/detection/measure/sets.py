@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from openset.detection.read.coco import Detections, GroundTruth, Ints, read_ground_truth
+from openset.detection.read.coco import Bools, Detections, GroundTruth, Ints, read_ground_truth
 from openset.detection.read.entries import three
 from openset.detection.read.names import is_unknown, plain
 from openset.detection.read.results import Leniency, read_detections, read_shared_detections
@@ -29,6 +29,15 @@ class OpenSetData:
     """Annotated unknown objects on known images; usually none."""
     refused_known: Detections
     refused_wild: Detections
+    fully_annotated: bool = False
+    """Whether wild images without annotations show no object, as opposed to objects that nobody annotated."""
+
+    @property
+    def wild_annotated(self) -> Bools:
+        """Wild images whose objects are annotated."""
+        if self.fully_annotated:
+            return np.ones(self.wild.n_images, dtype=bool)
+        return np.bincount(self.wild.image, minlength=self.wild.n_images) > 0
 
     @property
     def has_unknown_class(self) -> bool:
@@ -49,10 +58,11 @@ def load(
     *,
     allow_extra_images: bool = False,
     drop_other_classes: bool = False,
+    fully_annotated: bool = False,
 ) -> OpenSetData:
     """Read and check the inputs; without `wild_dt`, `known_dt` is one results file for both kinds of image.
 
-    Without `wild_gt` there are no wild images.
+    Without `wild_gt` there are no wild images. `fully_annotated`: wild images without annotations show no object.
     """
     known = read_ground_truth(known_gt)
     lenient = Leniency(allow_extra_images, drop_other_classes)
@@ -67,7 +77,7 @@ def load(
     else:
         known_found = read_detections(known_dt, known, lenient=lenient, called="known_dt")
         wild_found = read_detections(wild_dt, wild, known, lenient=lenient, called="wild_dt")
-    return arrange(known, known_found, wild, wild_found)
+    return replace(arrange(known, known_found, wild, wild_found), fully_annotated=fully_annotated)
 
 
 def load_wild(known_gt: Any, wild_gt: Any, wild_dt: Any) -> tuple[GroundTruth, GroundTruth, Detections]:

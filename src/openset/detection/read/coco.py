@@ -151,6 +151,7 @@ def from_chunks(chunks: Iterable[tuple[str | None, Any]], source: str) -> Ground
     """Ground truth from the lists of a COCO object, each in one or more parts."""
     table: dict[str, dict[str, list[Any]]] = {key: {name: [] for name in fields} for key, fields in _ABSENT.items()}
     box_parts = [np.zeros((0, 4))]
+    seen = set()
     for key, entries in chunks:
         if key is None:
             raise OpenSetError(
@@ -159,6 +160,7 @@ def from_chunks(chunks: Iterable[tuple[str | None, Any]], source: str) -> Ground
             )
         if key not in table:
             continue
+        seen.add(key)
         if not isinstance(entries, list | tuple):
             raise OpenSetError(f"{source}: '{key}' must be a list of objects, not {_kind(entries)}.")
         where, first = f"{source}, '{key}'", len(next(iter(table[key].values())))
@@ -166,6 +168,9 @@ def from_chunks(chunks: Iterable[tuple[str | None, Any]], source: str) -> Ground
             box_parts.append(boxes(column(entries, "bbox", where, first), where, first))
         for name, absent in _ABSENT[key].items():
             table[key][name] += column(entries, name, where, first, absent)
+    if not table["images"]["id"] or "categories" not in seen:  # a list of no classes is fine on wild images
+        missing = "categories" if table["images"]["id"] else "images"
+        raise OpenSetError(f"{source} has no '{missing}', so it is not COCO ground truth.")
     return _assemble(table, np.concatenate(box_parts), source)
 
 
@@ -177,8 +182,6 @@ def _kind(value: Any) -> str:
 def _assemble(table: dict[str, dict[str, list[Any]]], box: Floats, source: str) -> GroundTruth:
     images, classes, objects = table["images"], table["categories"], table["annotations"]
     for key in ("images", "categories"):
-        if not table[key]["id"]:
-            raise OpenSetError(f"{source} has no '{key}', so it is not COCO ground truth.")
         check_unique(table[key]["id"], f"ids of '{key}'", source)
         check_whole(table[key]["id"], "id", f"{source}, '{key}'", 0)
     names = tuple(texts(classes["name"], "name", f"{source}, 'categories'", 0))

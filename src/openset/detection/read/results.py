@@ -83,14 +83,13 @@ def _shared_index(source: Any, known: GroundTruth, wild: GroundTruth) -> dict[An
 
 def images_by_name(truth: GroundTruth) -> dict[Any, int]:
     """Position of an image by its id, its file name, or its file name without folder and ending where that is clear."""
-    index: dict[Any, int] = {}
     stems = [PurePosixPath(name).stem for name in truth.file_names]
-    once = {stem for stem in stems if stem} if len(set(stems)) == len(stems) else set()
-    for place, (name, stem) in enumerate(zip(truth.file_names, stems, strict=True)):
-        if stem in once:
-            index[stem] = index[PurePosixPath(name).name] = place
-        if name:
-            index[name] = place
+    parts: list[list[Any]] = [stems, [PurePosixPath(name).name for name in truth.file_names]]
+    if len(set(stems)) < len(stems):
+        parts = []
+    index: dict[Any, int] = {}
+    for names in (*parts, truth.file_names):  # the whole name is stronger than its parts
+        index.update({name: place for place, name in enumerate(names) if name})
     index.update({one: place for place, one in enumerate(truth.image_ids)})  # an id is stronger than a name
     return index
 

@@ -70,6 +70,8 @@ def detection_errors(results: Mapping[str, ErrorResult]) -> Figure:
         left = np.zeros(len(bars))
         shares = np.array([np.asarray(counts) / max(sum(counts), 1) for _, counts in bars])
         for kind in range(1, len(ERROR_KINDS)):
+            if ERROR_KINDS[kind] == "not annotated" and not shares[:, kind].any():
+                continue
             axis.barh(
                 range(len(bars)),
                 shares[:, kind],
@@ -88,7 +90,7 @@ def detection_errors(results: Mapping[str, ErrorResult]) -> Figure:
         percent_axes(axis, y=False)
         axis.set_xlabel("share of detections that are wrong")
         axis.grid(visible=False, axis="y")
-        figure.legend(*axis.get_legend_handles_labels(), loc="outside lower center", ncols=5)
+        figure.legend(*axis.get_legend_handles_labels(), loc="outside lower center", ncols=6)
     return figure
 
 

@@ -7,7 +7,17 @@ The results of `openset.detection.evaluate_open_set` have them, and so may anybo
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
-ERROR_KINDS = ("correct", "localisation", "similar class", "other class", "unknown unknown", "mixed unknown")
+ERROR_KINDS = (
+    "correct",
+    "localisation",
+    "similar class",
+    "other class",
+    "unknown unknown",
+    "mixed unknown",
+    "not annotated",
+)
+"""Kinds of detections. The last one is a false detection on a wild image without annotations, where an unknown object
+and plain background cannot be told apart."""
 
 
 class WildernessResult(Protocol):
@@ -52,6 +62,8 @@ class ErrorResult(Protocol):
     def closed_set(self) -> Sequence[int]: ...
     @property
     def open_set(self) -> Sequence[int]: ...
+    @property
+    def n_annotated(self) -> int: ...
 
 
 class ConfusionResult(Protocol):
