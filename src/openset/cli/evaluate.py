@@ -1,6 +1,5 @@
 """`openset evaluate`: every figure of one or several models."""
 
-import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -55,7 +54,9 @@ def command(
         list[str] | None,
         typer.Option(
             "--require",
-            help="A bar such as 'open_auc>=0.9' or 'ccr_at_fpr(fpr=0.1)>=0.5'; exit code 1 if it is missed.",
+            help="A bar for every file and --against: 'open_auc>=0.9'; 'open_auc.low>=0.9' for the end of the "
+            "interval; 'ccr_at_fpr(fpr=0.05)>=0.5' with any option; 'auroc@letters>=0.8' against these alone. "
+            "Exit code 1 if one is missed.",
         ),
     ] = None,
     group_by: Annotated[
@@ -74,9 +75,13 @@ def command(
     Example: openset evaluate a.parquet b.parquet --report report.html --figures figures
     """
     from openset.evaluation import evaluate, resamples_for
+    from openset.results.metric_bars import check_metric_bars, needed_by, parse_metric_bar
 
     check_outputs(json, latex, markdown, csv, report, folder=figures, inputs=[*files, fit])
-    bars = [parse_bar(text) for text in require or []]
+    bars = [parse_metric_bar(text) for text in require or []]
+    for bar in bars:
+        if bar.end is not None and not intervals:
+            raise OpenSetError(f"--require '{bar.text}' is about an interval: leave out --no-intervals.")
     models = [read(file, score, background, fit) for file in files]
     names = name_files(files)
     n_resamples = [resamples or resamples_for(len(scores)) for scores in models]
@@ -88,6 +93,7 @@ def command(
                     evaluate(
                         scores,
                         against=against,
+                        also=needed_by(bars),
                         intervals=intervals,
                         n_resamples=n,
                         seed=seed,
@@ -95,7 +101,7 @@ def command(
                     )
                 )
     groups = group_files(files, group_by)
-    missed = [sentence for bar in bars for sentence in bar.missed(names, evaluations)]
+    missed = [one for one in check_metric_bars(bars, names, evaluations, against=against) if not one.reached]
     write_files(json, latex, markdown, csv, files, names, evaluations, groups)
     if report is not None:
         write_report(report, files, names, models, evaluations, against, spreads=spread_rows(evaluations, groups))
@@ -107,78 +113,13 @@ def command(
     show(names, evaluations, groups)
     say_written(report, figures, drawn)
     if missed:
-        for sentence in missed:
-            typer.echo(f"Bar missed: {sentence}", err=True)
+        for result in missed:
+            typer.echo(f"Bar missed: {result.sentence}", err=True)
         raise typer.Exit(1)
     if bars:
         console().print(
             f"[green]All {len(bars)} bars reached.[/green]" if len(bars) > 1 else "[green]Bar reached.[/green]"
         )
-
-
-# ---- bars ----------------------------------------------------------------------------------------------------------
-
-
-class Bar:
-    """A figure that must be reached: `open_auc>=0.9`, `ccr_at_fpr(fpr=0.1)>=0.5`, `auroc@unknown>0.8`."""
-
-    def __init__(
-        self, text: str, name: str, params: dict[str, Any], against: str | None, sign: str, level: float
-    ) -> None:
-        self.text, self.name, self.params = text, name, params
-        self.against, self.sign, self.level = against, sign, level
-
-    def missed(self, names: Sequence[str], evaluations: Sequence["Evaluation"]) -> list[str]:
-        """One sentence per model that misses the bar."""
-        sentences = []
-        for name, evaluation in zip(names, evaluations, strict=True):
-            try:
-                result = evaluation.find(
-                    self.name, against=self.against or evaluation.results[0].against, **self.params
-                )
-            except KeyError as error:
-                raise OpenSetError(f"--require '{self.text}': there is no such figure. {error.args[0]}") from error
-            holds = {
-                ">=": result.value >= self.level,
-                "<=": result.value <= self.level,
-                ">": result.value > self.level,
-                "<": result.value < self.level,
-            }[self.sign]
-            if not holds:
-                sentences.append(f"{name}: {self.text}, found {result.value:.4f}.")
-        return sentences
-
-
-def parse_bar(text: str) -> Bar:
-    """Read a bar; the name must be a metric's."""
-    from openset.metrics import METRICS
-
-    found = re.fullmatch(r"\s*(\w+)\s*(?:\(([^)]*)\))?\s*(?:@([^<>=]+?))?\s*(>=|<=|>|<)\s*([-+.\deE]+)\s*", text)
-    if not found:
-        raise OpenSetError(
-            f"--require '{text}' is not understood; write for example 'open_auc>=0.9', 'ccr_at_fpr(fpr=0.1)>=0.5' "
-            "or 'auroc@unknown>=0.8'."
-        )
-    name, options, against, sign, level = found.groups()
-    METRICS[name]
-    params = {}
-    for option in (options or "").split(","):
-        if option.strip():
-            key, _, value = option.partition("=")
-            params[key.strip()] = _value(value.strip())
-    try:
-        return Bar(text, name, params, against, sign, float(level))
-    except ValueError as error:
-        raise OpenSetError(f"--require '{text}': '{level}' is not a number.") from error
-
-
-def _value(text: str) -> Any:
-    if text in ("True", "False", "true", "false"):
-        return text.lower() == "true"
-    try:
-        return float(text)
-    except ValueError:
-        return text
 
 
 # ---- several files -------------------------------------------------------------------------------------------------
