@@ -1,9 +1,7 @@
 """Every figure of one model in one call, with intervals, hints and where the figures come from."""
 
-import platform
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 import numpy as np
@@ -209,18 +207,3 @@ def hints(scores: Scores, results: Sequence[Result], tied_pairs: float) -> list[
     if missing:
         found.append(f"{missing} of {scores.n_classes} known classes have no test sample; class means count them as 0.")
     return found
-
-
-def provenance() -> dict[str, str]:
-    """Versions and machine, for every results file."""
-    versions = {}
-    for package in ("openset", "numpy", "polars", "scikit-learn"):
-        try:
-            versions[package] = version(package)
-        except PackageNotFoundError:
-            versions[package] = "not installed"
-    return {
-        **versions,
-        "python": platform.python_version(),
-        "machine": f"{platform.system()} {platform.machine()}",
-    }

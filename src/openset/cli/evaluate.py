@@ -15,7 +15,7 @@ from openset.cli._console import (
     naming_files,
     progress,
     read,
-    table,
+    show_table,
 )
 from openset.cli._outputs import (
     CsvOption,
@@ -162,8 +162,8 @@ def write_files(
 ) -> None:
     """Write what was asked for."""
     from openset._io.files import write_json
-    from openset.evaluation import provenance
     from openset.results import tables
+    from openset.results.provenance import provenance
 
     if json is not None:
         entries = [
@@ -184,18 +184,18 @@ def write_files(
             ]
         write_json(json, content)
     made = tables.headline_table(names, evaluations, spread_rows(evaluations, groups))
-    write_tables(latex, markdown, csv, [made], tables.csv(names, evaluations))
+    write_tables(latex, markdown, csv, [made], tables.metrics_table(names, evaluations))
 
 
 def spread_rows(evaluations: Sequence["Evaluation"], groups: dict[str, list[int]]) -> dict[str, list[str]]:
     """Mean ± standard deviation of the headline figures of each group."""
-    from openset.results.tables import number
+    from openset.results.numbers import mean_and_sd
 
     rows = {}
     for key, places in groups.items():
         first = evaluations[places[0]]
         found = [spread_of(evaluations, places, result) for result in first.headline(first.results[0].against)]
-        rows[f"{key} (mean ± sd of {len(places)})"] = [f"{number(f['value'])} ± {number(f['sd'])}" for f in found]
+        rows[f"{key} (mean ± sd of {len(places)})"] = [mean_and_sd(f["value"], f["sd"]) for f in found]
     return rows
 
 
@@ -210,44 +210,39 @@ def show(names: Sequence[str], evaluations: Sequence["Evaluation"], groups: dict
     if len(evaluations) == 1:
         show_one(names[0], evaluations[0])
     else:
-        from openset.results.tables import interval
+        from openset.results.tables import headline_table
 
-        first = evaluations[0].headline(evaluations[0].results[0].against)
-        made = table("Model", *(result.title for result in first))
-        for name, evaluation in zip(names, evaluations, strict=True):
-            found = evaluation.headline(evaluation.results[0].against)
-            made.add_row(escape(name), *(escape(interval(result, between="\n")) for result in found))
-        if groups:
-            made.add_section()
-            for name, cells in spread_rows(evaluations, groups).items():
-                made.add_row(escape(name), *cells, style="bold")
-        out.print(made)
-        out.print("Each file's other figures: --json, or evaluate one file alone.", style="dim")
+        show_table(headline_table(names, evaluations, spread_rows(evaluations, groups), between="\n"))
+        out.print("Each file's other metrics: --json, or evaluate one file alone.", style="dim")
     for name, evaluation in zip(names, evaluations, strict=True):
         for note in evaluation.notes:
             out.print(f"[yellow]Note[/yellow] ({escape(name)}): {escape(note)}")
 
 
 def show_one(name: str, evaluation: "Evaluation") -> None:
-    """Print all figures of one model, one column per kind of open-set sample."""
-    from rich.markup import escape
-
-    from openset.results.tables import interval
+    """Print all metrics of one model, one column per kind of open-set sample."""
+    from openset.results.table import Cell, Content, Table
+    from openset.results.tables import value_cell
 
     kinds = {"known": evaluation.n_known, "negative": evaluation.n_negative, "unknown": evaluation.n_unknown}
     counted = ", ".join(f"{n:,} {kind}" for kind, n in kinds.items() if n)
     columns = list(dict.fromkeys(result.against for result in evaluation.results))
-    made = table(
-        f"{evaluation.level:.0%} intervals in brackets" if evaluation.n_resamples else "",
-        *(f"against {escape(column)}" if len(columns) > 1 else "value" for column in columns),
-        title=f"{escape(name)}: {counted} samples, {evaluation.n_classes} known classes, "
-        f"{evaluation.tied_pairs:.1%} of pairs tied"
-        + (f", score {escape(str(evaluation.meta['score']))}" if "score" in evaluation.meta else ""),
-    )
-    cells: dict[str, dict[str, str]] = {}
+    cells: dict[str, dict[str, Content]] = {}
     for result in evaluation.results:
-        cells.setdefault(result.title, {})[result.against] = escape(interval(result))
+        cells.setdefault(result.title, {})[result.against] = value_cell(result)
     headline = {result.title for result in evaluation.headline(columns[0])}
-    for title, found in cells.items():
-        made.add_row(title, *(found.get(column, "") for column in columns), style="bold" if title in headline else "")
-    console().print(made)
+    show_table(
+        Table(
+            [
+                f"{evaluation.level:.0%} intervals in brackets" if evaluation.n_resamples else "",
+                *(f"against {column}" if len(columns) > 1 else "value" for column in columns),
+            ],
+            [
+                [Cell(title, best=title in headline), *(found.get(column) for column in columns)]
+                for title, found in cells.items()
+            ],
+            title=f"{name}: {counted} samples, {evaluation.n_classes} known classes, "
+            f"{evaluation.tied_pairs:.1%} of pairs tied"
+            + (f", score {evaluation.meta['score']}" if "score" in evaluation.meta else ""),
+        )
+    )
