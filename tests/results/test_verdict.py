@@ -3,9 +3,9 @@ import pytest
 
 from openset.evaluation import evaluate
 from openset.intervals import compare
-from openset.present.page import Paired, against_best, best_of
+from openset.present.page import Paired, against_best
 from openset.results.paired import holm
-from openset.results.verdict import verdict
+from openset.results.verdict import best_of, verdict
 from openset.scores import Scores
 
 

@@ -95,7 +95,8 @@ def write_report(
     spreads: dict[str, list[str]] | None = None,
 ) -> None:
     """Write the page; without `tests` the best model is tested against the others where they saw the same samples."""
-    from openset.present.page import Model, against_best, best_of, evaluation_page, write_page
+    from openset.present.page import Model, against_best, evaluation_page, write_page
+    from openset.results.verdict import best_of
 
     main = against[0] if against else "all"
     if tests is None:

@@ -28,11 +28,12 @@ from openset.cli._outputs import (
     write_report,
     write_tables,
 )
-from openset.cli._splits import group_files, name_files
+from openset.cli._splits import group_files, name_files, split_of
 from openset.errors import OpenSetError
 
 if TYPE_CHECKING:
-    from openset.evaluation import Evaluation, Result
+    from openset.evaluation import Evaluation
+    from openset.results.spread import MetricSpread
 
 
 def command(
@@ -101,16 +102,18 @@ def command(
                     )
                 )
     groups = group_files(files, group_by)
+    splits = [split_of(file, scores.meta) or str(file) for file, scores in zip(files, models, strict=True)]
     missed = [one for one in check_metric_bars(bars, names, evaluations, against=against) if not one.reached]
-    write_files(json, latex, markdown, csv, files, names, evaluations, groups)
+    write_files(json, latex, markdown, csv, files, names, evaluations, groups, splits)
     if report is not None:
-        write_report(report, files, names, models, evaluations, against, spreads=spread_rows(evaluations, groups))
+        rows = spread_rows(evaluations, group_spreads(evaluations, groups, splits))
+        write_report(report, files, names, models, evaluations, against, spreads=rows)
     drawn: list[Path] = []
     if figures is not None:
         from openset.present.plots import write_figures
 
         drawn = write_figures(figures, names, models, evaluations, against=against)
-    show(names, evaluations, groups)
+    show(names, evaluations, group_spreads(evaluations, groups, splits))
     say_written(report, figures, drawn)
     if missed:
         for result in missed:
@@ -125,28 +128,15 @@ def command(
 # ---- several files -------------------------------------------------------------------------------------------------
 
 
-def shared(evaluations: Sequence["Evaluation"], places: Sequence[int]) -> list["Result"]:
-    """The figures that all splits of a model have; one may lack probabilities or negatives."""
-    first, *others = (evaluations[place].results for place in places)
-    keys = [{(r.name, r.against, str(r.params)) for r in results} for results in others]
-    return [r for r in first if all((r.name, r.against, str(r.params)) in found for found in keys)]
+def group_spreads(
+    evaluations: Sequence["Evaluation"], groups: dict[str, list[int]], splits: Sequence[str]
+) -> dict[str, tuple["MetricSpread", ...]]:
+    """Mean and spread of every metric over the splits of each model."""
+    from openset.results.spread import spreads_of
 
-
-def spread_of(evaluations: Sequence["Evaluation"], places: Sequence[int], result: "Result") -> dict[str, Any]:
-    """Mean and standard deviation of one figure over the splits of a model."""
-    from openset.intervals import over_splits
-
-    values = [evaluations[place].find(result.name, against=result.against, **result.params).value for place in places]
-    spread = over_splits(values)
     return {
-        "name": result.name,
-        "params": dict(result.params),
-        "against": result.against,
-        "value": spread.value,
-        "sd": spread.sd,
-        "low": spread.low,
-        "high": spread.high,
-        "n": len(values),
+        name: spreads_of([evaluations[place] for place in places], [splits[place] for place in places])
+        for name, places in groups.items()
     }
 
 
@@ -159,12 +149,14 @@ def write_files(
     names: Sequence[str],
     evaluations: Sequence["Evaluation"],
     groups: dict[str, list[int]],
+    splits: Sequence[str],
 ) -> None:
     """Write what was asked for."""
     from openset._io.files import write_json
     from openset.results import tables
     from openset.results.provenance import provenance
 
+    spreads = group_spreads(evaluations, groups, splits)
     if json is not None:
         entries = [
             {"name": name, "file": str(file), **evaluation.as_json()}
@@ -178,31 +170,35 @@ def write_files(
                 {
                     "name": key,
                     "files": [names[place] for place in places],
-                    "metrics": [spread_of(evaluations, places, result) for result in shared(evaluations, places)],
+                    "splits": [splits[place] for place in places],
+                    "metrics": [one.as_json() for one in spreads[key]],
                 }
                 for key, places in groups.items()
             ]
         write_json(json, content)
-    made = tables.headline_table(names, evaluations, spread_rows(evaluations, groups))
+    made = tables.headline_table(names, evaluations, spread_rows(evaluations, spreads))
     write_tables(latex, markdown, csv, [made], tables.metrics_table(names, evaluations))
 
 
-def spread_rows(evaluations: Sequence["Evaluation"], groups: dict[str, list[int]]) -> dict[str, list[str]]:
-    """Mean ± standard deviation of the headline figures of each group."""
-    from openset.results.numbers import mean_and_sd
-
+def spread_rows(
+    evaluations: Sequence["Evaluation"], spreads: dict[str, tuple["MetricSpread", ...]]
+) -> dict[str, list[str]]:
+    """Mean ± standard deviation of the headline metrics of each group."""
     rows = {}
-    for key, places in groups.items():
-        first = evaluations[places[0]]
-        found = [spread_of(evaluations, places, result) for result in first.headline(first.results[0].against)]
-        rows[f"{key} (mean ± sd of {len(places)})"] = [mean_and_sd(f["value"], f["sd"]) for f in found]
+    first = evaluations[0]
+    for key, found in spreads.items():
+        by = {(one.name, one.against, str(one.params)): one.spread for one in found}
+        cells = [by[r.name, r.against, str(r.params)] for r in first.headline(first.results[0].against)]
+        rows[f"{key} (mean ± sd of {cells[0].counted})"] = [one.text for one in cells]
     return rows
 
 
 # ---- terminal ------------------------------------------------------------------------------------------------------
 
 
-def show(names: Sequence[str], evaluations: Sequence["Evaluation"], groups: dict[str, list[int]]) -> None:
+def show(
+    names: Sequence[str], evaluations: Sequence["Evaluation"], spreads: dict[str, tuple["MetricSpread", ...]]
+) -> None:
     """Print one full table for one model, or one row per model."""
     from rich.markup import escape
 
@@ -212,7 +208,7 @@ def show(names: Sequence[str], evaluations: Sequence["Evaluation"], groups: dict
     else:
         from openset.results.tables import headline_table
 
-        show_table(headline_table(names, evaluations, spread_rows(evaluations, groups), between="\n"))
+        show_table(headline_table(names, evaluations, spread_rows(evaluations, spreads), between="\n"))
         out.print("Each file's other metrics: --json, or evaluate one file alone.", style="dim")
     for name, evaluation in zip(names, evaluations, strict=True):
         for note in evaluation.notes:

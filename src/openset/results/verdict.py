@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 
 from openset.evaluation import Evaluation, Result
-from openset.results.numbers import difference, interval, p_text, percent, percents
+from openset.results.numbers import difference, interval, number, p_text, percent, percents
 from openset.results.paired import Paired
+from openset.results.views.runs import BenchRow
 
 
 def verdict(
@@ -22,6 +23,27 @@ def verdict(
     if {"negative", "unknown"} <= set(parts):
         told.append(_apart(found))
     return told
+
+
+def best_of(evaluations: Sequence[Evaluation], against: str = "all") -> int:
+    """Which has the largest OpenAUC; the first of equals."""
+    return ranking(evaluations, [against] * len(evaluations))[0]
+
+
+def ranking(evaluations: Sequence[Evaluation], against: Sequence[str]) -> list[int]:
+    """Places of the evaluations from the largest OpenAUC to the smallest, each against its own open-set samples."""
+    values = [e.find("open_auc", against=part).value for e, part in zip(evaluations, against, strict=True)]
+    return sorted(range(len(values)), key=lambda place: -values[place])
+
+
+def best_methods(rows: Sequence[BenchRow], metric: str, better: str = "higher") -> str:
+    """The method with the best mean on each protocol."""
+    choose = max if better == "higher" else min
+    wording = []
+    for protocol in dict.fromkeys(row.protocol for row in rows):
+        best = choose((row for row in rows if row.protocol == protocol), key=lambda row: row.spread.value)
+        wording.append(f"{best.method} on {protocol} ({number(best.spread.value)})")
+    return f"Best mean {metric}: {', '.join(wording)}."
 
 
 def open_set(part: str, *, one: bool = False) -> str:

@@ -3,8 +3,6 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from openset.evaluation import Evaluation, Result
 from openset.metrics import METRICS
 from openset.present.page.html import chart, choice, definitions, section, table, text
@@ -14,7 +12,7 @@ from openset.results.numbers import difference, interval, p_text
 from openset.results.paired import Paired
 from openset.results.provenance import made_with
 from openset.results.table import Cell, Content, Table
-from openset.results.verdict import open_set, verdict
+from openset.results.verdict import best_of, open_set, ranking, verdict
 from openset.scores import Scores
 
 _MARKS = {
@@ -34,12 +32,6 @@ class Model:
     evaluation: Evaluation
     source: str = ""
     """The file they are from."""
-
-
-def best_of(evaluations: Sequence[Evaluation], against: str) -> int:
-    """Which has the largest OpenAUC; the first of equals."""
-    values = [evaluation.find("open_auc", against=against).value for evaluation in evaluations]
-    return int(np.argmax(values))
 
 
 def evaluation_page(
@@ -65,8 +57,8 @@ def evaluation_page(
     evaluations = [model.evaluation for model in models]
     parts = [list(against or model.scores.against_choices()) for model in models]
     best = best_of(evaluations, parts[0][0])
-    order = np.argsort([-e.find("open_auc", against=p[0]).value for e, p in zip(evaluations, parts, strict=True)])
-    data = payload(names, [model.scores for model in models], parts, np.argsort(order).tolist())
+    order = ranking(evaluations, [own[0] for own in parts])
+    data = payload(names, [model.scores for model in models], parts, [order.index(i) for i in range(len(models))])
     data["selected"] = best
     data["charts"] = {name: chart for part in extra for name, chart in part.charts.items()}
     shown = title or (names[0] if len(names) == 1 else f"{len(names)} models compared")
