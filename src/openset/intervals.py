@@ -37,7 +37,7 @@ class Interval:
     level: float = 0.95
     method: Method = "delong"
     sd: float | None = None
-    """Standard error (one data set) or standard deviation (over splits)."""
+    """Standard error (one data set) or standard deviation (over splits, each the mean of its seeds)."""
 
 
 @dataclass(frozen=True)
@@ -291,8 +291,8 @@ def _mean_variance(values: Array) -> float:
 # ---- several splits ------------------------------------------------------------------------------------------------
 
 
-def over_splits(values: Sequence[float], *, splits: Sequence[int] | None = None, level: float = 0.95) -> Interval:
-    """Mean over splits or seeds, its Student-t interval, and the standard deviation of the values (`sd`).
+def over_splits(values: Sequence[float], *, splits: Sequence[Any] | None = None, level: float = 0.95) -> Interval:
+    """Mean over splits, its Student-t interval, and the standard deviation over splits (`sd`).
 
     `splits` names the split of each value where splits were run with several seeds: seeds of a split share its classes
     and images, so its mean is one observation, or the interval would be too narrow. Of one split alone, over its seeds.
@@ -300,21 +300,36 @@ def over_splits(values: Sequence[float], *, splits: Sequence[int] | None = None,
     >>> spread = over_splits([0.90, 0.92, 0.94])
     >>> round(spread.value, 3), round(spread.sd, 3), round(spread.low, 3)
     (0.92, 0.02, 0.87)
+    >>> over_splits([0.1, 0.3, 0.8], splits=["a", "a", "b"]).value
+    0.5
     """
     check_share("over_splits", "level", level, one=False)
-    array = np.asarray(values, dtype=np.float64)
-    if array.ndim != 1 or len(array) < 2:
-        raise OpenSetError(f"over_splits: a mean and its spread need two or more values, got {array.size}.")
-    if not np.isfinite(array).all():
-        raise OpenSetError("over_splits: a value is NaN or infinite.")
+    observed = split_means(values, splits)
+    if len(observed) < 2:
+        raise OpenSetError(f"over_splits: a mean and its spread need two or more values, got {len(observed)}.")
     from scipy.stats import t
 
-    observed = array
-    if splits is not None:
-        check_lengths(values=array, splits=splits)
-        _, numbers = np.unique(np.asarray(splits), return_inverse=True)
-        if numbers.max() > 0:
-            observed = np.bincount(numbers, weights=array) / np.bincount(numbers)
-    mean, sd = float(array.mean()), float(array.std(ddof=1))
-    reach = float(t.ppf((1 + level) / 2, len(observed) - 1)) * float(observed.std(ddof=1)) / len(observed) ** 0.5
+    mean, sd = float(observed.mean()), float(observed.std(ddof=1))
+    reach = float(t.ppf((1 + level) / 2, len(observed) - 1)) * sd / len(observed) ** 0.5
     return Interval(mean, mean - reach, mean + reach, level, "splits", sd)
+
+
+def split_means(values: Sequence[float], splits: Sequence[Any] | None = None) -> Array:
+    """The mean of each split, in order of appearance; of one split alone, its values.
+
+    >>> split_means([0.1, 0.3, 0.8], ["a", "a", "b"]).tolist()
+    [0.2, 0.8]
+    """
+    array = np.asarray(values, dtype=np.float64)
+    if array.ndim != 1 or not len(array):
+        raise OpenSetError(f"over_splits: give one value for each run, got shape {array.shape}.")
+    if not np.isfinite(array).all():
+        raise OpenSetError("over_splits: a value is NaN or infinite.")
+    if splits is None:
+        return array
+    check_lengths(values=array, splits=splits)
+    places = {split: place for place, split in enumerate(dict.fromkeys(splits))}
+    if len(places) == 1:
+        return array
+    numbers = np.array([places[split] for split in splits])
+    return np.asarray(np.bincount(numbers, weights=array) / np.bincount(numbers))

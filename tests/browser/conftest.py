@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from openset.evaluation import evaluate
-from openset.present.page import Model, against_best, best_of, evaluation_page, write_page
+from openset.present.page import Model, against_best, evaluation_page, write_page
+from openset.results.verdict import best_of
 from openset.scores import Scores
 
 FLAGS = [

@@ -49,7 +49,7 @@ def evaluator(scores: Scores, requests: Sequence[Request]) -> Callable[[Array | 
 def _value(request: Request, counts: Counts, confidences: Confidences | None) -> float:
     if request.metric.source == "counts":
         return request.metric.of(counts, **request.params)
-    against = {"against": request.against} if request.metric.name == "confidence" else {}
+    against = {"against": request.against} if request.metric.sees_open_set else {}
     return request.metric.of(confidences, **request.params, **against)
 
 

@@ -12,6 +12,7 @@ from openset.evaluation import evaluate
 from openset.metrics import open_set_confusion_matrix
 from openset.present import plots
 from openset.present.plots.style import COLOURS, ONE_COLUMN, TWO_COLUMNS
+from openset.results.spread import spread_of
 from openset.results.views import (
     BenchRow,
     GammaLog,
@@ -102,7 +103,9 @@ def test_a_name_that_begins_with_an_underscore_is_in_every_legend(make_scores, t
         plots.roc(dict.fromkeys(names, roc_of(scores.counts()))),
         plots.risk(dict.fromkeys(names, risk_curve(scores))),
         plots.gamma_over_epochs(dict.fromkeys(names, GammaLog([1, 2], [0.1, 0.5], [1.0, 0.8]))),
-        plots.sensitivity(dict.fromkeys(names, Sensitivity([0.1, 0.2], [[0.8, 0.9], [0.7, 0.7]]))),
+        plots.sensitivity(
+            dict.fromkeys(names, Sensitivity([0.1, 0.2], [spread_of([0.8, 0.9]), spread_of([0.7, 0.7])]))
+        ),
         plots.quality_against_time({name: [(20.0, 0.9), (5.0, 0.8)] for name in names}),
     ]
     for figure in figures:
@@ -158,7 +161,10 @@ def test_training_figures(tmp_path):
     epochs = [1, 2, 3]
     figure = drawn(plots.gamma_over_epochs({"S": GammaLog(epochs, [0.1, 0.5, 0.9], [1.0, 0.8, 0.7])}), tmp_path)
     assert line(figure.axes[1], "S").get_ydata().tolist() == [1.0, 0.8, 0.7]
-    figure = drawn(plots.sensitivity({"CIFAR10": Sensitivity([0.1, 0.2], [[0.8, 0.9], [0.7, 0.7]])}), tmp_path)
+    figure = drawn(
+        plots.sensitivity({"CIFAR10": Sensitivity([0.1, 0.2], [spread_of([0.8, 0.9]), spread_of([0.7, 0.7])])}),
+        tmp_path,
+    )
     assert line(figure.axes[0], "CIFAR10").get_ydata() == pytest.approx([0.85, 0.7])
     figure = drawn(plots.training_curves(TrainingLog(epochs, {"loss": [3, None, 1], "$acc": [0, 1, 1]})), tmp_path)
     assert np.isnan(figure.axes[0].get_lines()[0].get_ydata()[1])

@@ -12,6 +12,7 @@ from openset.metrics import open_set_confusion_matrix
 from openset.operating import at_acceptance
 from openset.present.plots import classes, curves, histograms, matrices
 from openset.present.plots.style import plain, save
+from openset.results.verdict import best_of
 from openset.results.views import class_figures, oscr_band, probability_histogram, risk_curve, score_histogram
 from openset.scores import Scores
 
@@ -34,8 +35,7 @@ def write_figures(
     """
     best = 0
     if evaluations is not None:
-        main = against[0] if against else "all"
-        best = max(range(len(models)), key=lambda i: evaluations[i].find("open_auc", against=main).value)
+        best = best_of(evaluations, against[0] if against else "all")
     written = []
     for name, make in _figures(names, models, best, against):
         figure = make()
