@@ -1,40 +1,22 @@
 """Pages of detectors, benches and training runs."""
 
-from types import SimpleNamespace
+from dataclasses import replace
 
 import pytest
 
+from detection_sets import random_set, random_wild
+from openset.detection import evaluate_open_set
 from openset.evaluation import evaluate
 from openset.present.page import Model, bench_page, detection_page, evaluation_page, training_section, write_page
 from openset.results.views import BenchRow, TrainingLog
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def detector():
-    ratios = tuple(i / 10 for i in range(1, 16))
-
-    def wilderness(recall):
-        impact = tuple(recall * ratio / 10 for ratio in ratios)
-        return SimpleNamespace(
-            recall=recall, variant="paper", ratios=ratios, impact=impact, awi=0.02, awi_low=0.01, awi_high=0.03,
-            slope=recall / 10, fp_per_1000=40.0, n_true=50, n_false=10, n_open=tuple(range(15)), unreached=(),
-        )  # fmt: skip
-
-    return SimpleNamespace(
-        mean_average_precision=SimpleNamespace(known={"voc": 0.7}, wild={"voc": 0.6}, ratio=1.0),
-        wilderness=(wilderness(0.1), wilderness(0.5)),
-        errors=(SimpleNamespace(recall=0.1, ratio=1.0, closed_set=(80, 5, 5, 5, 0, 5), open_set=(80, 5, 5, 5, 9, 16)),),
-        confusion=SimpleNamespace(
-            recall=0.1, ratio=1.0, rows=("cat", "dog"), columns=("cat", "dog", "<i>zebra"), n_known=2,
-            counts=((5, 1, 3), (0, 6, 0)),
-        ),
-        background={
-            "cat": SimpleNamespace(n=9, mean=0.5, sd=0.1, share_background_higher=0.0, histogram=(0,) * 19 + (9,))
-        },
-        n_known=100,
-        n_wild=150,
-        notes=(),
-    )  # fmt: skip
+    """A detector on some made-up images, with everything that a page can show."""
+    known, found = random_set(1, n_images=40, n_objects=150, n_detections=400, classes=("cat", "dog", "<i>owl"))
+    wild, wild_found = random_wild(1, n_images=60, n_detections=200)
+    return evaluate_open_set(known, found, wild, wild_found, recalls=[0.1, 0.3], bootstrap=20, details=True)
 
 
 def test_the_wilderness_slider_shows_the_results(tab, detector, tmp_path):
@@ -42,14 +24,42 @@ def test_the_wilderness_slider_shows_the_results(tab, detector, tmp_path):
     write_page(file, detection_page("yolo", detector))
     page = tab.open(file)
     assert page.inner_text("#ratio-value") == "1"
+    row = detector.wilderness[1]
+    accepted = row.point.total.n_true + row.point.total.n_false
     for step in (0, 7, 14):
         page.eval_on_selector("#ratio", f"one => {{ one.value = {step}; one.dispatchEvent(new Event('input')); }}")
-        row = page.inner_text('[data-table="at-ratio"] tbody tr:nth-child(2)').split("\t")
-        assert row == ["recall 0.5", f"{detector.wilderness[1].impact[step]:.4f}", str(step), "60"]
-    assert page.locator("#chart-errors rect").count() == 10
-    page.locator("#chart-errors rect").nth(9).hover()
-    assert "mixed unknown: 16" in page.text_content("#chart-errors .tip")
-    assert "<i>zebra" in page.locator("#chart-detections text").all_text_contents()
+        cells = page.inner_text('[data-table="at-ratio"] tbody tr:nth-child(2)').split("\t")
+        assert cells[:2] == ["recall 0.3", f"{row.impact[step]:.4f}"]
+        assert float(cells[2].replace(",", "")) == pytest.approx(row.n_open[step], abs=0.06)
+        assert cells[3] == str(accepted)
+    texts = page.locator("#chart-detections text").all_text_contents()
+    assert "<i>owl" in texts
+
+
+def test_errors_curves_and_sources_are_drawn(tab, detector, tmp_path):
+    file = tmp_path / "detector.html"
+    write_page(file, detection_page("yolo", detector))
+    page = tab.open(file)
+    shown = sum(any(row.open_set[place] for row in detector.errors) for place in range(1, 7))
+    assert page.locator("#chart-errors rect").count() == 4 * shown
+    for name, n in (("rate", 1), ("precision", 2)):
+        assert page.locator(f"#chart-{name} svg[role=img] > path:not(.axis)").count() == n
+    point = detector.operating[1]
+    sources = sum(row.n_open > 0 for row in point.classes.values())
+    assert page.locator("#chart-sources rect").count() == sources
+    most = max((row.n_open, name) for name, row in point.classes.items())
+    page.locator("#chart-sources rect").first.hover()
+    assert f"false detections on wild images: {most[0]} (" in page.text_content("#chart-sources .tip")
+
+
+def test_the_table_of_classes_can_be_sorted(tab, detector, tmp_path):
+    file = tmp_path / "detector.html"
+    write_page(file, detection_page("yolo", detector))
+    page = tab.open(file)
+    page.click('[data-table="classes"] thead th:nth-child(2) button')  # by average precision, the highest first
+    shown = page.locator('[data-table="classes"] tbody th').all_inner_texts()
+    average = detector.mean_average_precision.per_class
+    assert shown == sorted(average, key=average.get, reverse=True)
 
 
 def test_every_link_of_a_page_leads_somewhere(tab, three, detector, tmp_path):
@@ -77,10 +87,9 @@ def test_nothing_is_wider_than_the_paper_or_the_phone(tab, three, detector, tmp_
 
 
 def test_nine_lines_of_wilderness_differ(tab, detector, tmp_path):
-    rows = [vars(detector.wilderness[0]) | {"variant": f"v{i}"} for i in range(9)]
-    detector.wilderness = tuple(SimpleNamespace(**row) for row in rows)
+    rows = [replace(detector.wilderness[0], variant=f"v{i}") for i in range(9)]
     file = tmp_path / "detector.html"
-    write_page(file, detection_page("yolo", detector))
+    write_page(file, detection_page("yolo", replace(detector, wilderness=tuple(rows))))
     page = tab.open(file)
     look = "all => all.map(one => one.getAttribute('style') + one.getAttribute('stroke-dasharray'))"
     looks = page.eval_on_selector_all("#chart-wilderness .legend line", look)

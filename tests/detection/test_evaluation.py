@@ -15,9 +15,11 @@ from detection_sets import data_file, make_found, make_truth, pencil_case, rando
 from detection_textbook import coco_objects, iou_by_hand, match_slowly
 from openset.detection import Detections, evaluate_open_set
 from openset.detection.gallery import truths_of
-from openset.detection.measure.matching import match
+from openset.detection.measure.evaluation import awi_draws, evaluate_data
+from openset.detection.measure.matching import highest_per_image, match
 from openset.detection.measure.ranking import at_recall, average_precision, needed, precision_table, rank
-from openset.detection.measure.sets import wilderness_levels
+from openset.detection.measure.resampling import AtRecalls, Draw, draws
+from openset.detection.measure.sets import arrange, wilderness_levels
 from openset.detection.read.names import similar_classes
 from openset.errors import OpenSetError
 
@@ -30,19 +32,25 @@ VARIANTS = ("paper", "macro", "official")
 def test_pencil_case():
     """Recall .5 of a needs 2 of 4: the threshold is .7, which accepts the duplicate with the same score: TP 2, FP 2.
 
-    Two wild images: .95 and .7 are accepted, FPo 2. Four: .8 too, FPo 3. b reaches no recall: its .99 never counts.
+    Of four wild images .95, .7 and .8 are accepted, FPo 3, so two of them have 1.5 on average; the first two have 2.
+    b reaches no recall: its .99 never counts.
     """
     result = evaluate_open_set(*pencil_case(), recalls=[0.5], variant=VARIANTS, ratios=[0.5, 1.0], bootstrap=0)
     paper, macro, official = result.wilderness
     assert (paper.variant, macro.variant, official.variant) == VARIANTS
-    assert paper.thresholds == {"a": 0.7}
-    assert paper.unreached == ("b",)
-    assert (paper.n_true, paper.n_false, paper.n_open) == (2, 2, (2, 3))
-    assert paper.impact == macro.impact == (2 / 4, 3 / 4)
-    assert paper.per_class == {"a": (0.5, 0.75)}
-    assert paper.awi == 0.625
-    assert paper.slope == pytest.approx((0.5 * 0.5 + 1 * 0.75) / (0.25 + 1))
-    assert paper.fp_per_1000 == 750
+    [point] = result.operating
+    assert point.thresholds == {"a": 0.7}
+    assert point.unreached == paper.unreached == ("b",)
+    assert (point.total.n_true, point.total.n_false, point.total.n_open) == (2, 2, 3)
+    assert paper.n_open == (1.5, 3)
+    assert official.n_open == (2, 3)
+    assert paper.impact == macro.impact == (1.5 / 4, 3 / 4)
+    assert paper.per_class == {"a": (0.375, 0.75)}
+    assert paper.awi == 0.5625
+    assert paper.slope == pytest.approx(0.75)
+    assert point.total.fp_per_1000.value == 750
+    assert point.total.recall.value == 2 / 6  # the objects of b are not found
+    assert point.total.precision_open.value == pytest.approx(2 / 7)
     # interpolated: known alone 2/3; with 2 wild images 2/4; with 4 wild images 2/5 (the wild .7 comes after the known)
     assert official.impact == pytest.approx([(2 / 3) / (2 / 4) - 1, (2 / 3) / (2 / 5) - 1])
     [errors] = result.errors
@@ -143,7 +151,10 @@ def test_no_interval_is_nothing_with_a_note():
         if result.wilderness[0].awi_low is None:
             break
     assert (result.wilderness[0].awi_low, result.wilderness[0].awi_high) == (None, None)
-    assert "there is no interval at recall 0.5, which no class reaches in any of the 1 draws of images" in result.notes
+    assert (
+        "there is no interval at recall 0.5, where no class has an object in any of the 1 draws of images"
+        in result.notes
+    )
     json.dumps(result.to_json(), allow_nan=False)
 
 
@@ -240,7 +251,7 @@ def curve_slowly(truth, found, fate, c, wild=(), n_wild=0):
     return n_objects, points
 
 
-def impact_slowly(known, found, wild_found, recall, variant, n_wild, rule="voc"):
+def impact_slowly(known, found, wild_found, recall, variant, n_wild, rule="voc", n_all=None):
     fate = match_slowly(known, found, rule, 0.5)
     counts, closed, opened = [], [], []
     for c in range(known.n_classes):
@@ -250,10 +261,8 @@ def impact_slowly(known, found, wild_found, recall, variant, n_wild, rule="voc")
             continue
         threshold = reached[0][2]
         accepted = sum(point[2] >= threshold for point in points)
-        n_open = sum(
-            wild_found.category[d] == c and wild_found.image[d] < n_wild and wild_found.score[d] >= threshold
-            for d in range(len(wild_found))
-        )
+        n_open = sum(wild_found.category[d] == c and wild_found.score[d] >= threshold for d in range(len(wild_found)))
+        n_open *= n_wild / n_all  # on average over all orders of the wild images
         counts.append((n_open, accepted))
         closed.append(max(point[1] for point in reached))
         _, points = curve_slowly(known, found, fate, c, wild_found, n_wild)
@@ -272,12 +281,12 @@ def test_variants_equal_brute_force(seed, rule):
     wild, wild_found = random_wild(seed)
     recalls = [0.1, 0.3, 0.5]
     result = evaluate_open_set(
-        known, found, wild, wild_found, recalls=recalls, variant=VARIANTS, rule=rule, bootstrap=0
+        known, found, wild, wild_found, recalls=recalls, variant=VARIANTS, matching=rule, bootstrap=0
     )
     assert result.wilderness[0].ratios == tuple(k / 10 for k in range(1, 17))  # 20 wild for 12 known images
     for row in result.wilderness:
         slow = [
-            impact_slowly(known, found, wild_found, row.recall, row.variant, round(ratio * 12), rule)
+            impact_slowly(known, found, wild_found, row.recall, row.variant, round(ratio * 12), rule, 20)
             for ratio in row.ratios
         ]
         assert row.impact == pytest.approx(slow, rel=1e-9, abs=1e-12)
@@ -333,7 +342,7 @@ def test_errors_and_confusion_equal_brute_force(seed):
     wild, wild_found = random_wild(seed)
     wild = wild.select(np.flatnonzero(wild.image != seed))
     result = evaluate_open_set(known, found, wild, wild_found, recalls=[0.3], bootstrap=0)
-    thresholds = [result.wilderness[0].thresholds.get(name, math.inf) for name in known.class_names]
+    thresholds = [result.operating[0].thresholds.get(name, math.inf) for name in known.class_names]
     similar = similar_classes(known.class_names)
     assert similar.sum() == 2
     counts, table = errors_slowly(known, found, wild, wild_found, thresholds, similar, 12)
@@ -378,7 +387,8 @@ def test_101_points_equal_pycocotools(seed):
     truth.crowd[:] = np.random.default_rng(seed).random(len(truth.crowd)) < 0.2
     found = found.select(np.argsort(found.image, kind="stable"))  # pycocotools breaks ties by image
     for bar in (0.5, 0.75):
-        ranked = rank(truth, found, match(truth, found, rule="coco", iou=bar, max_detections=100))
+        found = highest_per_image(found, 100)
+        ranked = rank(truth, found, match(truth, found, matching="coco", iou=bar))
         table = precision_table(ranked, found.select(np.zeros(0, int)), np.array([0]))
         ours = average_precision(table)["coco_101_point"][ranked.n_objects > 0].mean()
         with contextlib.redirect_stdout(io.StringIO()):
@@ -395,7 +405,7 @@ def test_a_perfect_detector_has_average_precision_1():
     score = np.linspace(0.1, 0.9, len(truth.image))
     found = Detections("found", truth.image, truth.category, truth.box, score)
     wild = make_truth([], n_images=3, classes=("elk",))
-    result = evaluate_open_set(truth, found, wild, make_found([]), recalls=[1.0], rule="coco", bootstrap=0)
+    result = evaluate_open_set(truth, found, wild, make_found([]), recalls=[1.0], matching="coco", bootstrap=0)
     assert set(result.mean_average_precision.known.values()) == {1.0}
 
 
@@ -475,7 +485,8 @@ def test_properties(seed, factor):
         assert row.impact == pytest.approx(other.impact)
         assert row.impact == pytest.approx(third.impact)
     silent = run(found, wild_found.select(np.zeros(0, int)))
-    assert all(row.awi == 0 and row.slope == 0 and row.fp_per_1000 == 0 for row in silent.wilderness)
+    assert all(row.awi == 0 and row.slope == 0 for row in silent.wilderness)
+    assert all(point.total.fp_per_1000.value == 0 < point.total.fp_per_1000.high for point in silent.operating)
     assert silent.mean_average_precision.known == silent.mean_average_precision.wild
     twice = run(found, wild_found.select(np.repeat(np.arange(len(wild_found)), 2)), ["paper", "macro"])
     for row, double in zip(plain.wilderness, twice.wilderness, strict=False):
@@ -497,13 +508,12 @@ def test_thresholds_at_a_recall_equal_a_scan():
         known, found = random_set(seed)
         ranked = rank(known, found, match(known, found))
         for recall in (0.05, 0.4, 0.9):
-            point = at_recall(ranked, recall)
+            thresholds = at_recall(ranked, recall)
             fate = match_slowly(known, found, "voc", 0.5)
             for c in range(known.n_classes):
                 _, points = curve_slowly(known, found, fate, c)
                 reached = [one for one in points if one[0] >= recall]
-                assert point.reached[c] == bool(reached)
-                assert point.thresholds[c] == (reached[0][2] if reached else math.inf)
+                assert thresholds[c] == (reached[0][2] if reached else math.inf)
 
 
 # ---- intervals -----------------------------------------------------------------------------------------------------
@@ -529,27 +539,94 @@ def resample_slowly(known, found, wild, wild_found, rows, wild_rows):
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
-def test_replicates_equal_evaluating_the_drawn_images(variant):
+@pytest.mark.parametrize("frozen", [False, True])
+def test_draws_equal_evaluating_the_drawn_images(variant, frozen):
     """Weights must do what copying the drawn images does; scores are distinct, so only copies tie."""
-    from openset.detection.measure.resampling import _draws, replicates
-    from openset.detection.measure.sets import arrange
-
-    known, found = random_set(5, levels=10**6, soft=0.1)
+    if frozen and variant == "official":
+        pytest.skip("official has no frozen thresholds")
+    known, found = random_set(5, n_images=20, n_objects=120, n_detections=300, levels=10**6, soft=0.1)
     wild, wild_found = random_wild(5, levels=10**6)
     data = arrange(known, found, wild, wild_found)
-    matches = match(known, found)
-    levels = wilderness_levels(12, 20)
-    drawn = replicates(data, rank(known, found, matches), levels, [0.1, 0.3], variant, n=8, seed=3)
+    ranked = rank(known, found, match(known, found))
+    levels = wilderness_levels(20, 20)
+    chosen = [(recall, at_recall(ranked, recall)) for recall in (0.3, 0.1, 0.6)]
+    if frozen:
+        chosen = [(None, np.array([0.2, np.inf, 0.5]))]
+    drawn = awi_draws(data, ranked, levels, chosen, [variant], n=12, seed=3)[variant]
     random = np.random.default_rng(3)
-    for i, (weights, wild_rows) in enumerate(_draws(12, 20, 8, 3)):
-        rows = random.integers(12, size=12)
-        assert np.array_equal(np.bincount(rows, minlength=12), weights)
-        assert np.array_equal(random.integers(20, size=20), wild_rows)
-        copied = resample_slowly(known, found, wild, wild_found, rows, wild_rows)
-        result = evaluate_open_set(*copied, recalls=[0.1, 0.3], variant=variant, bootstrap=0)
-        for j, row in enumerate(result.wilderness):
-            assert drawn.fp_per_1000[i, j] == pytest.approx(row.fp_per_1000)
-            assert drawn.awi[i, j] == pytest.approx(row.awi, abs=1e-9), variant
+    n_same = 0
+    for i in range(12):
+        rows = random.integers(20, size=20, dtype=np.int32)
+        wild_rows = random.integers(20, size=20, dtype=np.int32)
+        copied = arrange(*resample_slowly(known, found, wild, wild_found, rows, wild_rows))
+        recalls = [recall for recall, _ in chosen]
+        options = {"thresholds": chosen[0][1]} if frozen else {"recalls": recalls}
+        result = evaluate_data(copied, variant=variant, bootstrap=0, **options)
+        for row in result.wilderness:
+            place = recalls.index(row.recall)
+            if not frozen and set(row.unreached) != set(names_unreached(known, chosen[place][1])):
+                continue  # over other classes than the draws, which keep to those of the data
+            n_same += 1
+            assert drawn[i, place] == pytest.approx(row.awi, abs=1e-9), variant
+    assert n_same >= 10
+
+
+def names_unreached(truth, thresholds):
+    return [name for name, value in zip(truth.class_names, thresholds, strict=True) if not np.isfinite(value)]
+
+
+def test_a_class_that_misses_a_recall_in_a_draw_accepts_all_it_has():
+    """a is found on both images, b on one of two: where only its other image is drawn, b accepts its one detection."""
+    box = [0, 0, 9, 9]
+    known = make_truth([(0, "a", box), (1, "a", box), (0, "b", [50, 0, 9, 9]), (1, "b", [50, 0, 9, 9])], n_images=2)
+    found = make_found(
+        [(0, "a", box, 0.9), (1, "a", box, 0.8), (0, "b", [50, 0, 9, 9], 0.7), (1, "b", [0, 50, 9, 9], 0.6)]
+    )
+    wild = make_truth([], n_images=1, classes=("elk",), source="wild")
+    data = arrange(known, found, wild, make_found([(0, "b", box, 0.65), (0, "a", box, 0.85)]))
+    ranked = rank(known, found, match(known, found))
+    count = AtRecalls(data, ranked, [0.5])
+    only_second = count(Draw(np.array([0.0, 2.0]), np.array([0])))
+    assert only_second.defined.tolist() == [True, True]
+    assert only_second.true.tolist() == [[2, 0]]
+    assert only_second.accepted.tolist() == [[2, 2]]
+    assert only_second.open.tolist() == [[1, 1]]
+    both = count(Draw(np.ones(2), np.array([0])))
+    assert (both.true.tolist(), both.accepted.tolist(), both.open.tolist()) == ([[1, 1]], [[1, 1]], [[0, 0]])
+
+
+def test_blocks_of_correct_detections_give_the_same_as_one_run():
+    """A class of many objects, so that recalls are reached in different blocks, and thresholds far from the end."""
+    random = np.random.default_rng(0)
+    boxes = [(i, "a", [20 * j, 0, 9, 9]) for i in range(60) for j in range(8)]
+    known = make_truth([*boxes, (0, "b", [500, 0, 9, 9])], n_images=60)
+    found = make_found(
+        [(i, "a", box if random.random() < 0.8 else [0, 90, 9, 9], float(random.random())) for i, _, box in boxes]
+        + [(0, "b", [500, 0, 9, 9], 0.5)]
+    )
+    wild = make_truth([], n_images=50, classes=("elk",), source="wild")
+    wild_found = make_found(
+        [
+            (int(i), "a", [0, 0, 9, 9], float(s))
+            for i, s in zip(random.integers(50, size=90), random.random(90), strict=True)
+        ]
+    )
+    data = arrange(known, found, wild, wild_found)
+    ranked = rank(known, found, match(known, found))
+    fast, whole = AtRecalls(data, ranked, [0.5, 0.05, 0.3]), AtRecalls(data, ranked, [0.5, 0.05, 0.3], whole=True)
+    for draw in draws(60, 50, 50, 1):
+        one, two = fast(draw), whole(draw)
+        weights = draw.known[found.image[ranked.rows]]
+        for name in ("true", "accepted", "open", "defined"):
+            assert np.array_equal(getattr(one, name), getattr(two, name)), name
+        for j, recall in enumerate((0.5, 0.05, 0.3)):
+            n_objects = draw.known[known.image[known.category == 0]].sum()
+            total = np.cumsum(weights[ranked.starts[0] : ranked.starts[1]] * ranked.correct[: ranked.starts[1]])
+            place = int(np.argmax(total / n_objects >= recall))
+            assert one.true[j, 0] == total[place]
+            threshold = ranked.score[place]
+            assert one.accepted[j, 0] == weights[: place + 1].sum()
+            assert one.open[j, 0] == draw.wild_times[wild_found.image[wild_found.score >= threshold]].sum()
 
 
 def test_interval_brackets_the_value_and_repeats():
@@ -630,33 +707,31 @@ def test_few_wild_images_give_one_level_and_a_note():
 
 def test_results_say_where_they_come_from():
     first, again, other = (
-        evaluate_open_set(*case, recalls=[0.5], bootstrap=0, seed=7).meta
+        evaluate_open_set(*case, recalls=[0.5], bootstrap=0, seed=7)
         for case in (pencil_case(), pencil_case(), (*pencil_case()[:3], pencil_case()[3].select(np.arange(4))))
     )
     assert first == again
-    assert first["fingerprint"] != other["fingerprint"]
-    assert (first["seed"], first["rule"], first["files"][2]) == (7, "voc", "wild")
+    assert first.fingerprint != other.fingerprint
+    assert (first.settings["seed"], first.settings["matching"], first.files["wild"]) == (7, "voc", "wild")
+    assert first.to_json()["provenance"]["openset"]
 
 
 def test_json_has_the_documented_keys_and_no_nan():
     content = evaluate_open_set(*pencil_case(), recalls=[0.5], bootstrap=20).to_json()
     text = json.dumps(content, allow_nan=False)
-    assert json.loads(text)["schema"] == 1
-    assert {"schema", "map", "wilderness", "errors", "confusion", "owod"} <= set(content)
-    keys = {
-        "recall",
-        "variant",
-        "ratios",
-        "impact",
-        "awi",
-        "awi_low",
-        "awi_high",
-        "slope",
-        "fp_per_1000",
-        "thresholds",
-        "unreached",
-    }
-    assert keys <= set(content["wilderness"][0])
+    assert json.loads(text)["schema"] == 2
+    assert {"schema", "metrics", "map", "operating", "wilderness", "errors", "confusion", "owod"} <= set(content)
+    assert {"recall", "variant", "ratios", "impact", "awi", "awi_low", "awi_high", "slope"} <= set(
+        content["wilderness"][0]
+    )
+    [point] = content["operating"]
+    assert (point["unreached"], point["classes"]["a"]["threshold"]) == (["b"], 0.7)
+    assert point["total"]["fp_per_1000"]["value"] == 750
+    for one in content["metrics"]:
+        assert list(one) == ["name", "params", "against", "value", "low", "high"]
+    named = {(one["name"], one["params"].get("recall")): one for one in content["metrics"]}
+    assert named["fp_per_1000", 0.5]["high"] > 750 > named["fp_per_1000", 0.5]["low"]
+    assert named["unreached", 0.5]["value"] == 1
 
 
 def test_object_versus_background_by_hand():

@@ -2,6 +2,7 @@
 
 import contextlib
 import io
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 
 from detection_sets import make_found, make_truth, random_set
 from detection_textbook import coco_objects, match_slowly
-from openset.detection.measure.matching import RULES, match, overlaps
+from openset.detection.measure.matching import MATCHINGS, highest_per_image, match, overlaps
 from openset.errors import OpenSetError
 
 
@@ -46,7 +47,7 @@ def test_each_fate_by_hand():
     assert result.ignored.tolist() == [False, False, True, True, False, False, False]
     assert result.object.tolist() == [0, 0, 1, -1, 0, 3, -1]
     assert result.iou == pytest.approx([1, 1, 9 / 11, 0, 1 / 3, 0.8, 0])
-    agnostic = match(truth, found, rule="agnostic")
+    agnostic = match(truth, found, matching="agnostic")
     assert agnostic.correct.tolist() == [True, False, False, False, False, False, False]
     assert agnostic.object[5] == 0
 
@@ -56,16 +57,16 @@ def test_coco_gives_the_second_detection_the_second_object():
     truth = make_truth([(0, "a", [0, 0, 10, 10]), (0, "a", [0, 0, 10, 12])])
     found = make_found([(0, "a", [0, 0, 10, 10], 0.9), (0, "a", [0, 0, 10, 10], 0.8)])
     assert match(truth, found).duplicate.tolist() == [False, True]
-    assert match(truth, found, rule="coco").correct.tolist() == [True, True]
-    assert match(truth, found, rule="coco").object.tolist() == [0, 1]
+    assert match(truth, found, matching="coco").correct.tolist() == [True, True]
+    assert match(truth, found, matching="coco").object.tolist() == [0, 1]
 
 
-@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("rule", MATCHINGS)
 @pytest.mark.parametrize("seed", range(30))
 def test_equals_the_slow_loop(rule, seed):
     truth, found = random_set(seed)
     for bar in (0.3, 0.5, 1.0):
-        fast, slow = match(truth, found, rule=rule, iou=bar), match_slowly(truth, found, rule, bar)
+        fast, slow = match(truth, found, matching=rule, iou=bar), match_slowly(truth, found, rule, bar)
         for name, values in slow.items():
             assert np.array_equal(getattr(fast, name), values), name
 
@@ -99,23 +100,27 @@ def test_coco_rule_equals_pycocotools(seed):
         if part is not None and part["aRng"] == outside.params.areaRng[0]:
             for d, m, ignored in zip(part["dtIds"], part["dtMatches"][0], part["dtIgnore"][0], strict=True):
                 fate[d - 1] = (bool(m) and not ignored, bool(ignored))
-    ours = match(truth, found, rule="coco", max_detections=3)
+    found = replace(found, background_score=np.arange(len(found), dtype=float))  # to know them again
+    kept = highest_per_image(found, 3)
+    ours = match(truth, kept, matching="coco")
     assert len(fate) > 50
-    for d in range(len(found)):
-        assert fate.get(d, (False, True)) == (ours.correct[d], ours.ignored[d])
+    rows = kept.background_score.astype(int).tolist()
+    assert sorted(rows) == sorted(fate)
+    for place, d in enumerate(rows):
+        assert fate[d] == (ours.correct[place], ours.ignored[place])
 
 
 @settings(max_examples=60, deadline=None)
 @given(
     seed=st.integers(0, 10**6),
-    rule=st.sampled_from(RULES),
+    rule=st.sampled_from(MATCHINGS),
     shift=st.floats(-100, 100),
     scale=st.sampled_from([0.5, 2, 8]),
 )
 def test_properties(seed, rule, shift, scale):
     truth, found = random_set(seed, n_images=4, n_objects=12, n_detections=30, levels=1000)
     found.score[:] += np.arange(len(found)) * 1e-9  # no ties, so that order cannot matter
-    plain = match(truth, found, rule=rule)
+    plain = match(truth, found, matching=rule)
     assert not (plain.correct & plain.duplicate).any()
     assert not (plain.correct & plain.ignored).any()
     assert not (plain.duplicate & plain.ignored).any()
@@ -123,20 +128,20 @@ def test_properties(seed, rule, shift, scale):
     assert len(set(plain.object[plain.correct])) == plain.correct.sum()
     assert (truth.category[plain.object[plain.correct]] == found.category[plain.correct]).all()
     order = np.random.default_rng(seed).permutation(len(found))
-    assert np.array_equal(match(truth, found.select(order), rule=rule).correct, plain.correct[order])
+    assert np.array_equal(match(truth, found.select(order), matching=rule).correct, plain.correct[order])
     found.box[:] *= scale
     truth.box[:] *= scale
-    assert np.array_equal(match(truth, found, rule=rule).correct, plain.correct)
+    assert np.array_equal(match(truth, found, matching=rule).correct, plain.correct)
     found.score[:] = np.exp(found.score) + shift
-    assert np.array_equal(match(truth, found, rule=rule).correct, plain.correct)
+    assert np.array_equal(match(truth, found, matching=rule).correct, plain.correct)
 
 
 def test_nothing_found_and_nothing_to_find():
     truth, found = make_truth([(0, "a", [0, 0, 1, 1])]), make_found([(0, "a", [0, 0, 1, 1], 0.5)])
-    for rule in RULES:
-        assert len(match(truth, make_found([]), rule=rule).correct) == 0
-        assert match(make_truth([]), found, rule=rule).correct.tolist() == [False]
-        assert match(make_truth([]), found, rule=rule).object.tolist() == [-1]
+    for rule in MATCHINGS:
+        assert len(match(truth, make_found([]), matching=rule).correct) == 0
+        assert match(make_truth([]), found, matching=rule).correct.tolist() == [False]
+        assert match(make_truth([]), found, matching=rule).object.tolist() == [-1]
 
 
 def test_boxes_without_area_overlap_nothing():
@@ -145,7 +150,7 @@ def test_boxes_without_area_overlap_nothing():
 
 
 def test_a_wrong_rule_is_named():
-    with pytest.raises(OpenSetError, match=r"'rule' cannot be 'vco'. Did you mean 'voc'"):
-        match(*random_set(0), rule="vco")
+    with pytest.raises(OpenSetError, match=r"'matching' cannot be 'vco'. Did you mean 'voc'"):
+        match(*random_set(0), matching="vco")
     with pytest.raises(OpenSetError, match=r"got 50. Did you mean 0.5"):
         match(*random_set(0), iou=50)

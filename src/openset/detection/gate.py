@@ -1,49 +1,94 @@
-"""Bars that a detector must pass, such as `awi<=0.05`: a release gate."""
+"""The release gate for detectors: bars by the names of metrics, and guards against results that only look good."""
 
-import re
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 
 from openset.detection.measure.evaluation import OpenSetEvaluation
-from openset.errors import OpenSetError, check_choice
+from openset.detection.measure.operating import point_name
+from openset.detection.measure.rates import images_for_rate
+from openset.detection.metrics import NAMES, MetricValue, metric_values
+from openset.errors import OpenSetError
+from openset.results.gate import Bar, Candidate, GateResult, check_bar, parse_bar
 
-_NAMES = ("awi", "slope", "fp_per_1000", "map", "map_wild")
-
-
-@dataclass(frozen=True)
-class Bar:
-    """A figure and its bound."""
-
-    name: str
-    at_most: bool
-    value: float
+EXAMPLES = "'recall>=0.5', 'fp_per_1000.high<=20', 'awi(variant=macro)<=0.05' or 'unreached<=2'"
+GUARDS = {"unreached": "unreached<=0", "silent": "silent<=0"}
+"""Bars that every gate has unless it sets its own: without them, finding less or losing a file passes it."""
+_DEFAULTS = {"map": {"kind": "voc_11_point"}, "map_wild": {"kind": "voc_11_point"}}
 
 
-def parse_bar(text: str) -> Bar:
-    """`awi<=0.05` as a bar.
+def parse_detection_bar(text: str) -> Bar:
+    """Read a bar on a metric of a detector.
 
-    >>> parse_bar("map >= 0.7")
-    Bar(name='map', at_most=False, value=0.7)
+    >>> parse_detection_bar("fp_per_1000(recall=0.3).high<=20").params
+    {'recall': 0.3}
     """
-    found = re.fullmatch(r"\s*(\w+)\s*(<=|>=)\s*([-+.\deE]+)\s*", text)
-    try:
-        name, sign, number = found.groups() if found else ("", "", "")
-        value = float(number)
-    except ValueError:
-        raise OpenSetError(f"Cannot read the bar {text!r}: write it like 'awi<=0.05'.") from None
-    return Bar(check_choice("--require", "figure", name, _NAMES), sign == "<=", value)
+    bar = parse_bar(text, NAMES, examples=EXAMPLES)
+    if bar.against is not None:
+        raise OpenSetError(
+            f"--require '{text}': bars on detectors have no '@{bar.against}'; write for example {EXAMPLES}."
+        )
+    return bar
 
 
-def check_bars(result: OpenSetEvaluation, bars: list[Bar]) -> list[str]:
-    """A sentence for each bar that is missed; wilderness bars hold at every recall and variant."""
-    missed = []
-    for bar in bars:
-        means = result.mean_average_precision
-        if bar.name in ("map", "map_wild"):
-            values = {"11-point": (means.known if bar.name == "map" else means.wild)["voc_11_point"]}
-        else:
-            values = {f"recall {row.recall:g}, {row.variant}": getattr(row, bar.name) for row in result.wilderness}
-        for where, value in values.items():
-            if (value > bar.value) if bar.at_most else (value < bar.value):
-                sign = "<=" if bar.at_most else ">="
-                missed.append(f"Missed: {bar.name} is {value:.4g} ({where}), required {sign} {bar.value:g}.")
-    return missed
+def check_detection_bars(
+    result: OpenSetEvaluation, bars: Sequence[Bar], *, allow_unreached: bool = False, allow_silent: bool = False
+) -> list[GateResult]:
+    """Hold a result against every bar, at every operating point and variant it has, or those that the bar names.
+
+    Any bar brings the guards with it: classes that are not reached and lost results fail the gate unless allowed, or
+    unless there is a bar on them.
+    """
+    own = {bar.name for bar in bars}
+    allowed = {"unreached": allow_unreached, "silent": allow_silent}
+    guards = [parse_detection_bar(text) for name, text in GUARDS.items() if name not in own and not allowed[name]]
+    values = list(metric_values(result))
+    return [
+        found
+        for bar in (*bars, *(guards if bars else ()))
+        for found in check_bar(bar, _candidates(bar, values), without_interval="give --bootstrap 1000")
+    ]
+
+
+def _candidates(bar: Bar, values: Sequence[MetricValue]) -> Iterator[Candidate]:
+    params = {**_DEFAULTS.get(bar.name, {}), **bar.params}
+    named = [one for one in values if one.name == bar.name]
+    unknown = set(params) - {key for one in named for key in one.params}
+    if unknown:
+        has = sorted({key for one in named for key in one.params})
+        raise OpenSetError(
+            f"--require '{bar.text}': {bar.name} has no option '{min(unknown)}' here"
+            + (f"; it has {', '.join(has)}." if has else ".")
+        )
+    for one in named:
+        if all(one.params.get(key) == value for key, value in params.items()):
+            if one.value is None:
+                raise OpenSetError(f"--require '{bar.text}': {bar.name} is not defined for these data.")
+            if bar.end is not None and one.low is None and bar.name != "awi":
+                raise OpenSetError(f"--require '{bar.text}': {bar.name} has no interval; set the bar for its value.")
+            yield Candidate(_where(one), one.value, one.low, one.high)
+
+
+def _where(one: MetricValue) -> str:
+    words = [one.params["variant"]] if "variant" in one.params else []
+    if one.name in (
+        "recall",
+        "worst_recall",
+        "precision",
+        "precision_open",
+        "fp_per_1000",
+        "awi",
+        "slope",
+        "unreached",
+    ):
+        words.insert(0, point_name(one.params.get("recall")))
+    words += [str(one.params[key]).replace("_", " ") for key in ("kind",) if key in one.params]
+    return ", ".join(words) or "all images"
+
+
+def out_of_reach(bars: Sequence[Bar], n_wild: int) -> list[str]:
+    """Sentences on bars that not even a detector without a false detection could pass with so few wild images."""
+    return [
+        f"{bar.text}: it takes {images_for_rate(bar.level):,} wild images without a false detection to show this rate, "
+        f"and there are {n_wild:,}."
+        for bar in bars
+        if bar.name == "fp_per_1000" and bar.end == "high" and bar.level > 0 and images_for_rate(bar.level) > n_wild
+    ]

@@ -1,103 +1,114 @@
-"""A result as a person reads it: tables for the terminal, for papers and as CSV."""
+"""A result as a person reads it: tables for terminal, papers and CSV."""
 
 from collections.abc import Iterator, Sequence
 
 import numpy as np
-from rich.markup import escape
-from rich.table import Table as RichTable
 
+from openset.detection.choosing import FBetaRow
 from openset.detection.comparison import Difference
 from openset.detection.measure.errors import KINDS, Confusion, Errors
 from openset.detection.measure.evaluation import OpenSetEvaluation
+from openset.detection.measure.operating import ClassPoint, Operating, point_name
+from openset.detection.measure.rates import Estimate
 from openset.detection.measure.wilderness import Wilderness
-from openset.detection.thresholds import ClassPoint, FBetaRow
-from openset.results.table import Content, Table, text_of
+from openset.detection.metrics import metric_values
+from openset.results.numbers import difference, interval, number, percent
+from openset.results.table import Cell, Content, Table
 
 
-def _table(title: str, *columns: str) -> RichTable:
-    table = RichTable(
-        title=title, title_justify="left", title_style="bold", header_style="bold", box=None, pad_edge=False
-    )
-    table.min_width = len(title)
-    for i, column in enumerate(columns):
-        table.add_column(column, justify="right" if i else "left", no_wrap=i == 0)
-    return table
-
-
-def _text(value: float | None, digits: int = 3) -> str:
-    return "-" if value is None else f"{value:.{digits}f}"
-
-
-def _spread(low: float | None, high: float | None, digits: int) -> str:
-    return "-" if low is None or high is None else f"{low:.{digits}f} .. {high:.{digits}f}"
-
-
-def for_terminal(sheet: Table) -> RichTable:
-    """The same table, as a terminal shows it."""
-    table = _table(escape(sheet.title), *map(escape, sheet.head))
-    for row in sheet.rows:
-        table.add_row(*(escape(text_of(cell)) for cell in row))
-    return table
-
-
-def result_tables(result: OpenSetEvaluation) -> Iterator[RichTable]:
-    """All tables of a result, as a terminal shows them."""
-    return map(for_terminal, paper_tables(result))
-
-
-def paper_tables(result: OpenSetEvaluation) -> Iterator[Table]:
-    """mAP, wilderness, errors, confusions, object versus background."""
+def result_tables(result: OpenSetEvaluation) -> Iterator[Table]:
+    """mAP, operating points, wilderness, errors, confusions, object versus background."""
     means = result.mean_average_precision
     yield Table(
         ["", "known images", f"wild ratio {means.ratio:.2g}"],
-        [[name.replace("_", " "), _text(value), _text(means.wild[name])] for name, value in means.known.items()],
-        title=f"mAP (IoU {means.iou:g}, {means.rule} matching, interpolated)",
+        [[name.replace("_", " "), value, means.wild[name]] for name, value in means.known.items()],
+        title=f"mAP (IoU {means.iou:g}, {means.matching} matching, interpolated)",
     )
-    yield _wilderness_table(result.wilderness)
-    yield _errors_table(result.errors)
+    yield operating_table(result.operating)
+    if result.wilderness:
+        yield _wilderness_table(result.wilderness)
+    yield errors_table(result.errors)
     confused = top_confusions(result.confusion)
     if confused:
         yield Table(
             ["unknown", "called", "times"],
-            [[unknown, known, str(n)] for unknown, known, n in confused],
-            title=f"Unknown objects taken for known ones (recall {result.confusion.recall:g})",
+            [[unknown, known, n] for unknown, known, n in confused],
+            title=f"Unknown objects taken for known ones ({point_name(result.confusion.recall)})",
+            align="llr",
         )
     if result.background:
         yield Table(
             ["class", "n", "mean", "sd", "background higher"],
             [
-                [name, str(row.n), _text(row.mean), _text(row.sd), f"{row.share_background_higher:.1%}"]
+                [name, row.n, row.mean, row.sd, Cell(percent(row.share_background_higher), row.share_background_higher)]
                 for name, row in result.background.items()
             ],
             title="Object score minus background score, correct detections",
         )
 
 
+def estimate_cell(estimate: Estimate, *, digits: int = 3) -> Content:
+    """A value with its interval, or a dash where it is not defined."""
+    if estimate.value is None:
+        return "-"
+    return Cell(interval(estimate.value, estimate.low, estimate.high, digits=digits), estimate.value)
+
+
+def _per_1000(estimate: Estimate) -> Content:
+    if estimate.value is None:
+        return "-"
+    return Cell(f"{estimate.value:.1f} [{estimate.low:.1f}, {estimate.high:.1f}]", estimate.value)
+
+
+_RATES = ("recall", "precision", "precision at ratio 1", "FP per 1,000 wild")
+
+
+def _rates(row: ClassPoint) -> list[Content]:
+    return [*map(estimate_cell, (row.recall, row.precision, row.precision_open)), _per_1000(row.fp_per_1000)]
+
+
+def operating_table(points: Sequence[Operating]) -> Table:
+    """What the thresholds of each operating point give, all classes together."""
+    return Table(
+        ["at", *_RATES, "unreached"],
+        [[point.name, *_rates(point.total), ", ".join(point.unreached) or "-"] for point in points],
+        title="All classes together, with 95 % intervals at these thresholds",
+        align="lrrrrl",
+    )
+
+
+def class_cells(row: ClassPoint) -> list[Content]:
+    """Threshold and rates of a class."""
+    return ["none" if row.threshold is None else Cell(f"{row.threshold:.4g}", row.threshold), *_rates(row)]
+
+
+def class_table(point: Operating) -> Table:
+    """The same for each class."""
+    rows = [[name, *class_cells(row)] for name, row in point.classes.items()]
+    below = [["all", "", *_rates(point.total)]]
+    return Table(["class", "threshold", *_RATES], rows, below, title=f"Classes at {point.name}")
+
+
 def _wilderness_table(rows: Sequence[Wilderness]) -> Table:
     return Table(
-        [
-            *("recall", "variant", "AWI", "95 % interval", "slope", "WI at end", "precision"),
-            *("FP per 1,000 wild", "unreached"),
-        ],
+        ["at", "variant", "AWI", "slope", "WI at end"],
         [
             [
-                f"{row.recall:g}",
+                row.point.name,
                 row.variant,
-                f"{row.awi:.4f}",
-                _spread(row.awi_low, row.awi_high, 4),
-                f"{row.slope:.4f}",
-                f"{row.impact[-1]:.4f}",
-                _text(row.n_true / (row.n_true + row.n_false)),
-                f"{row.fp_per_1000:.1f}",
-                ", ".join(row.unreached) or "-",
+                Cell(interval(row.awi, row.awi_low, row.awi_high, digits=4), row.awi),
+                Cell(number(row.slope, 4), row.slope),
+                Cell(number(row.impact[-1], 4), row.impact[-1]),
             ]
             for row in rows
         ],
         title=f"Wilderness Impact, ratios {rows[0].ratios[0]:.2g} to {rows[0].ratios[-1]:.2g}",
+        align="llrrr",
     )
 
 
-def _errors_table(rows: Sequence[Errors]) -> Table:
+def errors_table(rows: Sequence[Errors]) -> Table:
+    """Kinds of detections in percent, without and with wild images."""
     shown = [
         place for place, kind in enumerate(KINDS) if kind != "not annotated" or any(row.open_set[place] for row in rows)
     ]
@@ -108,36 +119,32 @@ def _errors_table(rows: Sequence[Errors]) -> Table:
         if not row.n_annotated:
             place = KINDS.index("unknown unknown")
             cells[place] = f"{closed[place]:.1f} > -"
-        made.append([f"{row.recall:g}", f"{row.ratio:.2g}", *cells])
+        made.append([point_name(row.recall), f"{row.ratio:.2g}", *cells])
     title = "Kinds of detections, percent: known images > with wild images"
-    return Table(["recall", "ratio", *(KINDS[place] for place in shown)], made, title=title)
+    return Table(["at", "ratio", *(KINDS[place] for place in shown)], made, title=title)
 
 
 def csv_lines(name: str, result: OpenSetEvaluation) -> Table:
     """Every metric of a detector in one line each."""
-    means = result.mean_average_precision
-    lines: list[list[Content]] = []
-    for kind in means.known:
-        lines.append([name, f"map_{kind}", "", "", 0.0, means.known[kind], None, None])
-        lines.append([name, f"map_{kind}", "", "", means.ratio, means.wild[kind], None, None])
+    keys = ("recall", "variant", "ratio", "kind")
+    lines: list[list[Content]] = [
+        [name, one.name, *(one.params.get(key, "") for key in keys), one.value, one.low, one.high]
+        for one in metric_values(result)
+    ]
     for row in result.wilderness:
-        where: list[Content] = [row.recall, row.variant]
-        precision = row.n_true / (row.n_true + row.n_false)
-        lines.append([name, "precision", *where, 0.0, precision, None, None])
-        lines.append([name, "awi", *where, "", row.awi, row.awi_low, row.awi_high])
-        lines.append([name, "slope", *where, "", row.slope, None, None])
-        lines.append([name, "fp_per_1000", *where, "", row.fp_per_1000, None, None])
+        where: list[Content] = ["" if row.recall is None else row.recall, row.variant]
         lines += [
-            [name, "wilderness_impact", *where, ratio, impact, None, None]
+            [name, "wilderness_impact", *where, ratio, "", impact, None, None]
             for ratio, impact in zip(row.ratios, row.impact, strict=True)
         ]
     for found in result.errors:
+        at = "" if found.recall is None else found.recall
         for ratio, counts in ((0.0, found.closed_set), (found.ratio, found.open_set)):
             lines += [
-                [name, kind.replace(" ", "_"), found.recall, "", ratio, count, None, None]
+                [name, "detections", at, "", ratio, kind, count, None, None]
                 for kind, count in zip(KINDS, counts, strict=True)
             ]
-    return Table(["detector", "name", "recall", "variant", "ratio", "value", "low", "high"], lines)
+    return Table(["detector", "name", *keys, "value", "low", "high"], lines)
 
 
 def top_confusions(table: Confusion, n: int = 5) -> list[tuple[str, str, int]]:
@@ -148,66 +155,42 @@ def top_confusions(table: Confusion, n: int = 5) -> list[tuple[str, str, int]]:
     return [(table.columns[table.n_known + j], table.rows[i], int(counts[i, j])) for i, j in cells if counts[i, j]]
 
 
-def point_table(rows: dict[str, ClassPoint], total: ClassPoint) -> RichTable:
-    """What thresholds give."""
-    table = _table(
-        "Operating point",
-        "class",
-        "threshold",
-        "recall",
-        "precision",
-        "with wild images",
-        "FP per 1,000 wild",
-    )
-    for name, row in [*rows.items(), ("all", total)]:
-        threshold = "" if row is total else "none" if row.threshold is None else f"{row.threshold:.4g}"
-        table.add_row(
-            escape(name),
-            threshold,
-            _text(row.recall),
-            _text(row.precision),
-            _text(row.precision_open),
-            _text(row.fp_per_1000, 1),
-        )
-    return table
-
-
-def f_beta_table(rows: Sequence[FBetaRow]) -> RichTable:
+def f_beta_table(rows: Sequence[FBetaRow]) -> Table:
     """Table 4."""
-    table = _table(
-        "Largest F-beta by wilderness ratio",
-        "class",
-        "ratio",
-        "beta",
-        "F",
-        "precision",
-        "recall",
-        "threshold",
+    return Table(
+        ["class", "ratio", "beta", "F", "precision", "recall", "threshold"],
+        [
+            [
+                row.class_name,
+                Cell(f"{row.ratio:.2f}", row.ratio),
+                Cell(f"{row.beta:g}", row.beta),
+                row.f_score,
+                row.precision,
+                row.recall,
+                Cell(f"{row.threshold:.4g}", row.threshold),
+            ]
+            for row in rows
+        ],
+        title="Largest F-beta by wilderness ratio",
     )
-    for row in rows:
-        table.add_row(
-            *(escape(row.class_name), f"{row.ratio:.2f}", f"{row.beta:g}", _text(row.f_score), _text(row.precision)),
-            *(_text(row.recall), f"{row.threshold:.4g}"),
-        )
-    return table
 
 
 def difference_table(rows: Sequence[Difference], names: Sequence[str]) -> Table:
     """Detector against detector."""
-    made = []
+    called = {"map": "mAP", "precision": "precision", "fp_per_1000": "FP per 1,000 wild", "awi": "AWI"}
+    made: list[list[Content]] = []
     for row in rows:
-        digits = 4 if row.name == "awi" else 1
+        digits = {"awi": 4, "fp_per_1000": 1}.get(row.name, 3)
         made.append(
             [
-                "AWI" if row.name == "awi" else "FP per 1,000 wild",
-                f"{row.recall:g}",
-                _text(row.first, digits),
-                _text(row.second, digits),
-                f"{row.difference:+.{digits}f}",
-                _spread(row.low, row.high, digits),
-                "yes" if row.clear else "no",
+                called[row.name] + (f" ({row.variant})" if row.variant else ""),
+                "" if row.recall is None else Cell(f"{row.recall:g}", row.recall),
+                Cell(number(row.first, digits), row.first),
+                Cell(number(row.second, digits), row.second),
+                Cell(difference(row.difference, row.low, row.high, digits), row.difference),
+                names[row.better - 1] if row.better else "-",
             ]
         )
-    head = ["figure", "recall", *names, "difference", "95 % interval", "clear"]
-    title = f"Paired over images, {rows[0].variant} variant; difference = {names[0]} minus {names[1]}"
-    return Table(head, made, title=title)
+    head = ["metric", "recall", *names, "difference", "clearly better"]
+    title = f"Paired over images, classes that both reach; difference = {names[0]} minus {names[1]}"
+    return Table(head, made, title=title, align="lrrrrl")

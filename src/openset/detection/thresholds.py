@@ -1,37 +1,22 @@
-"""Choosing where to run a detector: per-class thresholds by a rule, frozen in a file, applied to other data.
+"""Frozen thresholds of a detector: a file that says which classes, which matching and which data it belongs to."""
 
-Thresholds accept equal scores together, and precision here is what the threshold really gives, not interpolated.
-"""
-
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from openset._io.files import read_json, write_json
-from openset.detection.measure.ranking import Ranked, at_recall, wild_above
+from openset.detection.measure.evaluation import OpenSetEvaluation
+from openset.detection.measure.operating import ClassPoint, as_point
 from openset.detection.measure.sets import OpenSetData
-from openset.detection.read.coco import Floats, Ints
+from openset.detection.read.coco import Floats
 from openset.detection.read.names import Names
-from openset.errors import OpenSetError, check_share, did_you_mean
+from openset.errors import OpenSetError, did_you_mean
+from openset.results.provenance import provenance
 
-
-@dataclass(frozen=True)
-class ClassPoint:
-    """What a threshold gives for one class, or for all of them together."""
-
-    threshold: float | None
-    """Accept iff score >= threshold; None: no threshold satisfies the rule, so nothing of this class is accepted."""
-    recall: float | None
-    """None if the class has no objects here."""
-    precision: float | None
-    """On the known images; None if nothing is accepted."""
-    precision_open: float | None
-    """With all wild images added."""
-    fp_per_1000: float | None
-    """Accepted detections per 1,000 wild images; None without wild images."""
+KIND = "detection thresholds"
 
 
 @dataclass(frozen=True)
@@ -39,41 +24,72 @@ class Thresholds:
     """A frozen operating point."""
 
     rule: str
-    thresholds: dict[str, float | None]
-    achieved: ClassPoint
-    """All classes together, on the data the thresholds were chosen on."""
-    n: dict[str, int]
-    """Known images, wild images and objects these figures rest on."""
+    thresholds: Mapping[str, float | None]
+    """By class: accept iff score >= threshold; None accepts nothing."""
+    achieved: ClassPoint | None
+    """All classes together, on the data the thresholds were chosen on; None if the file does not say."""
+    n: Mapping[str, int]
+    """Known images, wild images and objects they rest on."""
+    matching: str | None = None
+    """How detections were matched when they were chosen; None if the file does not say."""
+    iou: float | None = None
+    files: Mapping[str, str] = field(default_factory=dict)
+    """What they were chosen on."""
+    fingerprint: str | None = None
+    """Of the data they were chosen on."""
 
     def write(self, path: str | Path) -> None:
         """Freeze as JSON."""
-        write_json(path, {"schema": 1, **asdict(self)})
+        content = {key: value for key, value in vars(self).items() if key != "achieved"}
+        achieved = None if self.achieved is None else self.achieved.as_json()
+        made = {"kind": KIND, "schema": 2, "classes": list(self.thresholds)}
+        write_json(path, {**made, **content, "achieved": achieved, "provenance": provenance()})
 
     @classmethod
     def read(cls, path: str | Path) -> "Thresholds":
-        """Read what `write` wrote."""
+        """Read what `write` wrote; files of the first schema say less about themselves."""
         content = read_json(path)
         try:
             values = {str(name): _number_or_none(value) for name, value in content["thresholds"].items()}
-            return cls(str(content["rule"]), values, ClassPoint(**content["achieved"]), dict(content["n"]))
+            rule, n = str(content["rule"]), {str(name): int(count) for name, count in content["n"].items()}
+            if content["schema"] == 1:
+                return cls(rule, values, None, n)
+            return cls(
+                rule,
+                values,
+                as_point(content["achieved"]),
+                n,
+                str(content["matching"]),
+                float(content["iou"]),
+                {str(part): str(name) for part, name in content["files"].items()},
+                str(content["fingerprint"]),
+            )
         except (KeyError, TypeError, AttributeError, ValueError) as error:
             raise OpenSetError(
                 f"{path} is not a file of thresholds: make one with 'openset detect threshold'."
             ) from error
 
     def for_classes(self, names: Sequence[str], source: str) -> Floats:
-        """One threshold per class of a ground truth; a class that the file does not have is an error."""
+        """One threshold per class of a ground truth, which must have the same classes."""
         frozen = Names(self.thresholds, "the thresholds")
         values = list(self.thresholds.values())
-        found = []
+        found, used = [], set()
         for name in names:
             place = frozen.find(name)
             if place is None:
                 raise OpenSetError(
                     f"The thresholds have no class {name!r} of {source}. {did_you_mean(name, self.thresholds)}"
                 )
+            used.add(place)
             value = values[place]
             found.append(np.inf if value is None else value)
+        left = [name for place, name in enumerate(self.thresholds) if place not in used]
+        if left:
+            raise OpenSetError(
+                f"The thresholds are of other classes than {source}, which has no {left[0]!r}"
+                + (f" and {len(left) - 1} more of them" if len(left) > 1 else "")
+                + ": choose thresholds for these classes, or use the ground truth they belong to."
+            )
         return np.array(found)
 
 
@@ -81,206 +97,30 @@ def _number_or_none(value: Any) -> float | None:
     return None if value is None else float(value)
 
 
-# ---- what thresholds give ------------------------------------------------------------------------------------------
+def frozen_for(
+    data: OpenSetData, thresholds: "Thresholds | str | Path", *, matching: str, iou: float, force: bool = False
+) -> Floats:
+    """Frozen thresholds for the classes of some data, one number each; chosen under other conditions, they are refused.
 
-
-def apply(data: OpenSetData, ranked: Ranked, thresholds: Floats) -> tuple[dict[str, ClassPoint], ClassPoint]:
-    """Recall, precision and false positives of each class, and of all together, at given thresholds."""
-    category = data.known_found.category[ranked.rows]
-    accepted = ranked.score >= thresholds[category]
-    n = ranked.n_classes
-    taken = np.bincount(category[accepted], minlength=n)
-    true = np.bincount(category[accepted & ranked.correct], minlength=n)
-    wild = data.wild_found
-    false_open = np.bincount(wild.category[wild.score >= thresholds[wild.category]], minlength=n)
-    rows = {
-        name: _point(thresholds[c], true[c], taken[c], false_open[c], ranked.n_objects[c], data.wild.n_images)
-        for c, name in enumerate(data.known.class_names)
-    }
-    total = _point(np.inf, true.sum(), taken.sum(), false_open.sum(), ranked.n_objects.sum(), data.wild.n_images)
-    return rows, total
-
-
-def _point(threshold: float, true: int, taken: int, false_open: int, n_objects: int, n_wild: int) -> ClassPoint:
-    return ClassPoint(
-        threshold=float(threshold) if np.isfinite(threshold) else None,
-        recall=float(true / n_objects) if n_objects else None,
-        precision=float(true / taken) if taken else None,
-        precision_open=float(true / (taken + false_open)) if taken + false_open else None,
-        fp_per_1000=float(1000 * false_open / n_wild) if n_wild else None,
-    )
-
-
-# ---- F-beta --------------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, eq=False)
-class _Choices:
-    """Every threshold worth considering, one per score of a correct detection, with what it accepts."""
-
-    threshold: Floats
-    starts: Ints
-    precision: Floats
-    """Rows as `threshold`, one column per number of wild images."""
-    recall: Floats
-
-
-def _choices(ranked: Ranked, data: OpenSetData, levels: Ints) -> _Choices:
-    """Lowering a threshold to the next correct detection is the only way to gain recall, so others need no look."""
-    rows = np.flatnonzero(ranked.correct)
-    rows = rows[np.unique(ranked.tie_end[rows], return_index=True)[1]]
-    last = ranked.tie_end[rows]
-    starts = np.searchsorted(rows, ranked.starts)
-    sizes = np.diff(starts)
-    total = np.concatenate([[0], np.cumsum(ranked.correct)])
-    true = total[last + 1] - np.repeat(total[ranked.starts[:-1]], sizes)
-    taken = last + 1 - np.repeat(ranked.starts[:-1], sizes)
-    false_open = wild_above(ranked.score[rows], starts, data.wild_found, levels, ties=True)
-    recall = true / np.repeat(np.maximum(ranked.n_objects, 1), sizes)
-    return _Choices(ranked.score[rows], starts, true[:, None] / (taken[:, None] + false_open), recall)
-
-
-@dataclass(frozen=True)
-class FBetaRow:
-    """The best F-beta of one class at one wilderness ratio (a row of the paper's Table 4)."""
-
-    class_name: str
-    ratio: float
-    beta: float
-    f_score: float
-    precision: float
-    recall: float
-    threshold: float
-
-
-def best_f_beta(
-    data: OpenSetData, ranked: Ranked, *, beta: float = 1.0, ratios: Sequence[float] | None = None
-) -> tuple[FBetaRow, ...]:
-    """The threshold of the largest F-beta for each class and wilderness ratio; of equal ones the highest threshold.
-
-    F-beta = (1 + beta^2) precision recall / (recall + beta^2 precision). Ratios: 0 and steps of .25, as in the paper.
-    Classes without a correct detection have no such threshold and are left out.
+    Recall and precision follow the matching and the IoU, so what was promised with one says nothing about another;
+    `force` goes on.
     """
-    if not 0 < beta <= 1e6:
-        raise OpenSetError(f"best_f_beta: 'beta' must be a positive number of at most {1e6:g}, got {beta:g}.")
-    n_known, n_wild = data.known.n_images, data.wild.n_images
-    chosen = sorted(ratios) if ratios is not None else [k / 4 for k in range(4 * n_wild // n_known + 1)]
-    levels = np.array([_images_at(ratio, n_known, n_wild) for ratio in chosen], dtype=np.int64)
-    choices = _choices(ranked, data, levels)
-    precision, recall = choices.precision, choices.recall[:, None]
-    score = (1 + beta**2) * precision * recall / (recall + beta**2 * precision)
-    rows = []
-    for c, name in enumerate(data.known.class_names):
-        begin, end = choices.starts[c], choices.starts[c + 1]
-        if begin == end:
-            continue
-        best = begin + np.argmax(score[begin:end], axis=0)
-        for j, ratio in enumerate(chosen):
-            i = best[j]
-            values = (score[i, j], precision[i, j], choices.recall[i], choices.threshold[i])
-            rows.append(FBetaRow(name, ratio, beta, *map(float, values)))
-    return tuple(rows)
+    frozen = thresholds if isinstance(thresholds, Thresholds) else Thresholds.read(thresholds)
+    for name, chosen, now in (("matching", frozen.matching, matching), ("iou", frozen.iou, iou)):
+        if chosen is not None and chosen != now and not force:
+            raise OpenSetError(
+                f"The thresholds were chosen with {name} {chosen}, and this is {name} {now}: give --{name} {chosen}, "
+                "or --force to apply them all the same."
+            )
+    return frozen.for_classes(data.known.class_names, data.known.source)
 
 
-def _images_at(ratio: float, n_known: int, n_wild: int) -> int:
-    if not 0 <= ratio < np.inf or round(ratio * n_known) > n_wild:
-        raise OpenSetError(f"Wilderness ratio {ratio:g} is not possible with {n_known} known and {n_wild} wild images.")
-    return round(ratio * n_known)
-
-
-# ---- rules ---------------------------------------------------------------------------------------------------------
-
-
-def _by_recall(data: OpenSetData, ranked: Ranked, value: float, ratio: float) -> Floats:
-    return at_recall(ranked, check_share("threshold", "recall", value)).thresholds
-
-
-def _by_precision(data: OpenSetData, ranked: Ranked, value: float, ratio: float) -> Floats:
-    """The largest recall whose precision, with wild images at `ratio`, is at least `value`."""
-    check_share("threshold", "precision", value)
-    level = np.array([_images_at(ratio, data.known.n_images, data.wild.n_images)])
-    choices = _choices(ranked, data, level)
-    thresholds = np.full(ranked.n_classes, np.inf)
-    for c in range(ranked.n_classes):
-        part = slice(choices.starts[c], choices.starts[c + 1])
-        good = np.flatnonzero(choices.precision[part, 0] >= value)
-        if len(good):
-            thresholds[c] = choices.threshold[part][good[-1]]
-    return thresholds
-
-
-def _by_f_beta(data: OpenSetData, ranked: Ranked, value: float, ratio: float) -> Floats:
-    thresholds = np.full(ranked.n_classes, np.inf)
-    for row in best_f_beta(data, ranked, beta=value, ratios=[ratio]):
-        thresholds[data.known.class_names.index(row.class_name)] = row.threshold
-    return thresholds
-
-
-def _by_wild_fp(data: OpenSetData, ranked: Ranked, value: float, ratio: float) -> Floats:
-    """One threshold for all classes: the lowest with at most `value` accepted detections per 1,000 wild images."""
-    return np.full(ranked.n_classes, _lowest_within(data.wild_found.score, _budget(data, value)))
-
-
-def _by_wild_fp_per_class(data: OpenSetData, ranked: Ranked, value: float, ratio: float) -> Floats:
-    """The same budget for each class on its own."""
-    wild = data.wild_found
-    budget = _budget(data, value)
-    return np.array([_lowest_within(wild.score[wild.category == c], budget) for c in range(ranked.n_classes)])
-
-
-def _budget(data: OpenSetData, value: float) -> int:
-    if not (np.isfinite(value) and value >= 0):
-        raise OpenSetError(f"threshold: 'wild_fp' must be 0 or more, got {value:g}.")
-    if not data.wild.n_images:
-        raise OpenSetError("The rule 'wild_fp' counts false positives on wild images: give wild images and detections.")
-    return int(np.floor(min(value * data.wild.n_images / 1000, len(data.wild_found)) + 1e-9))
-
-
-def _lowest_within(scores: Floats, budget: int) -> float:
-    """The lowest threshold that accepts at most `budget` of the scores: just above the first one too many."""
-    if len(scores) <= budget:
-        return 0.0
-    too_many = np.partition(scores, len(scores) - budget - 1)[len(scores) - budget - 1]
-    return float(np.nextafter(too_many, np.inf))
-
-
-_Rule = Callable[[OpenSetData, Ranked, float, float], Floats]
-RULES: Mapping[str, _Rule] = {
-    "recall": _by_recall,
-    "precision": _by_precision,
-    "f_beta": _by_f_beta,
-    "wild_fp": _by_wild_fp,
-    "wild_fp_per_class": _by_wild_fp_per_class,
-}
-_JUDGED_AT_A_RATIO = ("precision", "f_beta")
-
-
-def choose(data: OpenSetData, ranked: Ranked, rule: str, *, ratio: float = 0.0) -> Thresholds:
-    """Per-class thresholds by a rule such as `recall=0.3`, `precision=0.9`, `f_beta=1` or `wild_fp=10`.
-
-    `ratio` is the wilderness ratio at which `precision` and `f_beta` are judged. `wild_fp` is a budget of accepted
-    detections per 1,000 wild images, all classes together under one threshold; `wild_fp_per_class`, each on its own.
-    """
-    name, _, text = rule.partition("=")
-    if name not in RULES:
-        raise OpenSetError(f"There is no rule named {name!r}. {did_you_mean(name, RULES)}")
-    try:
-        value = float(text)
-    except ValueError:
-        raise OpenSetError(f"The rule {rule!r} needs a number, as in '{name}=0.3'.") from None
-    if ratio and name not in _JUDGED_AT_A_RATIO:
-        raise OpenSetError(f"The rule {name!r} does not depend on a wilderness ratio: leave the ratio {ratio:g} out.")
-    thresholds = RULES[name](data, ranked, value, ratio)
-    if not np.isfinite(thresholds).any():
-        raise OpenSetError(f"No class satisfies the rule {rule!r}: choose a milder one.")
-    _, total = apply(data, ranked, thresholds)
-    wording = rule if not ratio else f"{rule} at wilderness ratio {ratio:g}"
-    return Thresholds(
-        rule=wording,
-        thresholds={
-            name: float(value) if np.isfinite(value) else None
-            for name, value in zip(data.known.class_names, thresholds, strict=True)
-        },
-        achieved=total,
-        n={"known": data.known.n_images, "wild": data.wild.n_images, "objects": int(ranked.n_objects.sum())},
-    )
+def with_frozen_notes(result: OpenSetEvaluation, frozen: Thresholds, path: str | Path) -> OpenSetEvaluation:
+    """A result at frozen thresholds, with where they come from, and what to know about that."""
+    notes = result.notes
+    if frozen.fingerprint == result.fingerprint:
+        notes += (f"{path} was chosen on these very data, so the results are too good: apply it to other data",)
+    elif frozen.matching is None:
+        notes += (f"{path} is of an older kind that does not say what its thresholds were chosen on",)
+    settings = {**result.settings, "thresholds": str(path), "rule": frozen.rule}
+    return replace(result, notes=notes, settings=settings)

@@ -1,39 +1,108 @@
-"""What the figures of a detector mean, in the words that the terminal and the page share."""
+"""What the results of a detector mean, in the words that the terminal, the page and JSON share."""
 
-from openset.results.views.detection import DetectionResult, WildernessResult
+from dataclasses import dataclass
 
-TRAINING_RULE = "The figures hold only if the detector never saw the wild classes in training, not even without labels."
+from openset.detection.measure.evaluation import OpenSetEvaluation, headline_place
+from openset.detection.measure.operating import Operating
+
+TRAINING_RULE = "The results hold only if the detector never saw the wild classes in training, not even without labels."
+LOWEST_MAP = 0.3
+"""A detector with a lower mean average precision finds too little of what it knows for any other praise."""
+_WORDS = ((0.01, "hardly"), (0.05, "noticeably"), (0.2, "strongly"), (float("inf"), "severely"))
 
 
-def headline(result: DetectionResult) -> WildernessResult:
-    """The row that the verdict speaks of: recall .3, or the first one without it, as the confusions do."""
-    return next((row for row in result.wilderness if row.recall == 0.3), result.wilderness[0])
+@dataclass(frozen=True)
+class Verdict:
+    """A judgement; of two, the one with the larger `rank` is the worse."""
+
+    sentences: tuple[str, ...]
+    """The most important first."""
+    rank: tuple[int, int, int]
+    """Whether it can be judged and used at all; classes lost; how much it is affected."""
+
+    def __str__(self) -> str:
+        return " ".join(self.sentences)
 
 
-def verdict(result: DetectionResult) -> str:
-    """What the figures mean for someone about to put the detector to work.
+def headline(result: OpenSetEvaluation) -> Operating:
+    """The operating point that the verdict speaks of."""
+    return result.operating[headline_place([point.recall for point in result.operating])]
 
-    The word goes by the share of precision that is lost when every known image comes with one wild image. Precision
-    is that of all detections together, so it is the same for every variant of the Wilderness Impact.
+
+def verdict(result: OpenSetEvaluation) -> Verdict:
+    """What the results mean for someone about to put the detector to work.
+
+    The word goes by the false detections on wild images per detection that is correct or such a false one, when every
+    known image comes with one wild image. False detections on known images do not enter it, or a detector could look
+    better by making more of them. All wild images are counted, so their order does not matter. No word is given to a
+    detector that finds too little, and lost classes are named before anything else is said.
     """
-    row = headline(result)
-    accepted = row.n_true + row.n_false
-    false_on_wild = _false_at_ratio_one(result, row)
-    lost = false_on_wild / (accepted + false_on_wild)
-    words = ((0.01, "hardly"), (0.05, "noticeably"), (0.2, "strongly"))
-    word = next((word for bound, word in words if lost < bound), "severely")
-    ratio = result.n_wild / result.n_known
-    projected = "" if ratio >= 1 else f" (projected from ratio {ratio:.2g})"
-    return (
-        f"{word} affected by unknown objects. At recall {row.recall:g} the precision of {row.n_true / accepted:.3f} "
-        f"becomes {row.n_true / (accepted + false_on_wild):.3f} when every known image comes with one wild image"
-        f"{projected}; 1,000 wild images raise {row.fp_per_1000:.0f} false detections."
-    )
+    point = headline(result)
+    total = point.total
+    n_false = (total.fp_per_1000.value or 0.0) * result.n_known / 1000
+    place, word = _word(n_false / (total.n_true + n_false) if total.n_true + n_false else 1.0)
+    mean = result.mean_average_precision.known["all_point"]
+    with_objects = [name for name, row in point.classes.items() if row.n_objects]
+    sentences = []
+    unusable = 0
+    if result.silence.suspicious:
+        unusable = 2
+        sentences.append(
+            f"cannot be judged: {result.silence.wild} of {result.n_wild} wild images have no detection at all, so "
+            "their results are probably not complete."
+        )
+    elif mean < LOWEST_MAP:
+        unusable = 1
+        sentences.append(
+            f"not usable as it is: with a mean average precision of {mean:.3f} it finds too little of what it knows."
+        )
+    n_lost = len(point.unreached)
+    if n_lost:
+        reached = len(with_objects) - n_lost
+        does = f"reach {point.name}" if point.recall is not None else "are found at all"
+        sentences.append(
+            f"incomplete: {reached} of {len(with_objects)} classes {does} and the results are over those; "
+            f"lost: {', '.join(point.unreached)}."
+        )
+    if not sentences:
+        sentences.append(f"{word} affected by unknown objects.")
+    sentences += _numbers(result, point, word if len(sentences) > 1 or unusable or n_lost else "")
+    return Verdict(tuple(sentences), (unusable, n_lost, place))
 
 
-def _false_at_ratio_one(result: DetectionResult, row: WildernessResult) -> float:
-    """Accepted detections on as many wild images as there are known ones: counted, or projected if there are fewer."""
-    if result.n_wild < result.n_known:
-        return row.fp_per_1000 * result.n_known / 1000
-    errors = next(found for found in result.errors if found.recall == row.recall)
-    return sum(errors.open_set) - sum(errors.closed_set)
+def _word(lost: float) -> tuple[int, str]:
+    return next((place, word) for place, (bound, word) in enumerate(_WORDS) if lost < bound)
+
+
+def _numbers(result: OpenSetEvaluation, point: Operating, word: str) -> list[str]:
+    total = point.total
+    told = []
+    if word:
+        told.append(f"What it accepts is {word} affected by unknown objects.")
+    if total.precision.value is not None and total.precision_open.value is not None:
+        ratio = result.n_wild / result.n_known
+        projected = "" if ratio >= 1 else f" (projected from ratio {ratio:.2g})"
+        at = f"At {point.name}" + ("" if point.recall is not None else f" (recall {total.recall.value:.3f})")
+        told.append(
+            f"{at} the precision of {total.precision.value:.3f} becomes {total.precision_open.value:.3f} when every "
+            f"known image comes with one wild image{projected}."
+        )
+    rate = total.fp_per_1000
+    assert rate.value is not None
+    assert rate.low is not None
+    assert rate.high is not None
+    told.append(f"1,000 wild images raise {_few(rate.value)} false detections [{_few(rate.low)}, {_few(rate.high)}].")
+    told += [f"No class reaches recall {recall:g}." for recall in result.lost_recalls]
+    worst = max(result.operating, key=lambda other: len(other.unreached))
+    if len(worst.unreached) > len(point.unreached):
+        n = sum(row.n_objects > 0 for row in worst.classes.values())
+        told.append(
+            f"At {worst.name} only {n - len(worst.unreached)} of {n} classes are left; lost: "
+            f"{', '.join(worst.unreached)}."
+        )
+    return told
+
+
+def _few(value: float) -> str:
+    """Whole above ten, with a decimal below: a tenth is not nothing."""
+    return f"{value:,.0f}" if value >= 10 else f"{value:.1f}"

@@ -3,10 +3,10 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from openset.detection.choosing import best_f_beta
 from openset.detection.measure.errors import Errors
 from openset.detection.measure.evaluation import OpenSetEvaluation, matched
 from openset.detection.read.names import plain
-from openset.detection.thresholds import best_f_beta
 from openset.errors import OpenSetError
 from openset.reproduction import claims_elephant as claims
 from openset.reproduction.detectors import SOME_ANIMALS, data_of, evaluations, note_on

@@ -1,12 +1,13 @@
-"""What the commands on detectors have in common: options, reading, and how they speak."""
+"""What the commands on detectors have in common: options and reading."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from openset.cli._console import console
 from openset.errors import OpenSetError
 
 if TYPE_CHECKING:
@@ -16,58 +17,48 @@ KnownGt = Annotated[
     Path, typer.Option(help="Ground truth of images with known objects: COCO json, VOC or YOLO folder.")
 ]
 WildGt = Annotated[Path, typer.Option(help="Ground truth of wild images, which show no known object.")]
-KnownDt = Annotated[Path | None, typer.Option(help="COCO results on the known images.")]
-WildDt = Annotated[Path | None, typer.Option(help="COCO results on the wild images, in the known class ids.")]
+KnownDt = Annotated[Path | None, typer.Option(help="Results on the known images: COCO json or a folder.")]
+WildDt = Annotated[Path | None, typer.Option(help="Results on the wild images, in the known class ids.")]
 BothDt = Annotated[Path | None, typer.Option(help="One results file for known and wild images, instead of two.")]
-Rule = Annotated[str, typer.Option(help="Matching: voc, coco, or agnostic (as the paper's program).")]
+Matching = Annotated[
+    str, typer.Option(help="How detections are matched: voc, coco, or agnostic (as the paper's program).")
+]
 Iou = Annotated[float, typer.Option(help="IoU from which a detection is correct.")]
+MaxDetections = Annotated[
+    int | None,
+    typer.Option(min=1, help="Keep so many detections of an image and class (COCO's maxDets: 100).  [default: all]"),
+]
 Recall = Annotated[
     list[float] | None,
     typer.Option(help="Recall of the operating point; may be repeated.  [default: 0.1 0.3 0.5]"),
 ]
-Bootstrap = Annotated[int, typer.Option(min=0, help="Replicates over images for 95 % intervals; 0 for none.")]
+Bootstrap = Annotated[int, typer.Option(min=0, help="Draws of images for the 95 % intervals of AWI; 0 for none.")]
 Seed = Annotated[int, typer.Option(min=0, help="Seed of the bootstrap.")]
 ExtraImages = Annotated[bool, typer.Option("--allow-extra-images", help="Leave out results on other images.")]
 OtherClasses = Annotated[bool, typer.Option("--drop-other-classes", help="Leave out results of other classes.")]
-JsonOut = Annotated[Path | None, typer.Option("--json", help="Write everything as JSON.")]
+Force = Annotated[
+    bool,
+    typer.Option("--force", help="Apply frozen thresholds although they were chosen with another matching or IoU."),
+]
 
 
 @contextmanager
-def busy(what: str) -> Iterator[None]:
-    """A spinner on a terminal, nothing elsewhere."""
-    from rich.console import Console
-
-    console = Console(stderr=True)
-    if console.is_terminal:
-        with console.status(what):
-            yield
-    else:
-        yield
-
-
-@contextmanager
-def progress() -> Iterator[Callable[[str, float], None]]:
+def stages() -> Iterator[Callable[[str, float], None]]:
     """A progress bar on a terminal, nothing elsewhere; call it with what is being done and how far it is."""
     from rich.console import Console
     from rich.progress import Progress
 
-    console = Console(stderr=True)
-    with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
+    watching = Console(stderr=True)
+    with Progress(console=watching, transient=True, disable=not watching.is_terminal) as bar:
         task = bar.add_task("", total=1.0)
-        yield lambda what, share: bar.update(task, description=what, completed=share)
+        yield lambda what, done: bar.update(task, description=what, completed=done)
 
 
-def say(*things: Any) -> None:
-    """Tables and sentences; wide enough for the tables when the output is not a terminal."""
-    from rich.console import Console
-
-    console = Console(width=None if Console().is_terminal else 160, highlight=False)
-    for thing in things:
-        if isinstance(thing, str):
-            console.print(thing, markup=False, soft_wrap=True)
-        else:
-            console.print(thing)
-            console.print()
+def say(*sentences: str) -> None:
+    """Print sentences as they are."""
+    out = console()
+    for sentence in sentences:
+        out.print(sentence, markup=False, highlight=False, soft_wrap=True)
 
 
 def noted(*data: "OpenSetData") -> list[str]:
@@ -86,6 +77,7 @@ def load_data(
     drop_other_classes: bool,
     fully_annotated: bool = False,
 ) -> "OpenSetData":
+    """The ground truths and results that a user named."""
     from openset.detection.measure.sets import load
 
     lenient = {

@@ -5,19 +5,19 @@ from typing import Annotated
 
 import typer
 
+from openset.cli._console import JsonOption, progress, show_table
 from openset.cli._outputs import CsvOption, LatexOption, MarkdownOption, check_outputs, write_tables
 from openset.cli.detect._shared import (
     Bootstrap,
     ExtraImages,
     Iou,
-    JsonOut,
     KnownGt,
+    Matching,
+    MaxDetections,
     OtherClasses,
     Recall,
-    Rule,
     Seed,
     WildGt,
-    busy,
     load_data,
     noted,
     say,
@@ -35,25 +35,26 @@ def command(
     dt: Annotated[list[Path] | None, typer.Option(help="Results on both kinds of image; give it twice.")] = None,
     recall: Recall = None,
     variant: Annotated[str, typer.Option(help="paper, macro or official.")] = "paper",
-    rule: Rule = "voc",
+    matching: Matching = "voc",
     iou: Iou = 0.5,
+    max_detections: MaxDetections = None,
     bootstrap: Bootstrap = 1000,
     seed: Seed = 0,
-    json: JsonOut = None,
+    json: JsonOption = None,
     latex: LatexOption = None,
     markdown: MarkdownOption = None,
     csv: CsvOption = None,
     allow_extra_images: ExtraImages = False,
     drop_other_classes: OtherClasses = False,
 ) -> None:
-    """Two detectors on the same images: differences with paired intervals."""
+    """Two detectors on the same images: differences with paired intervals, over the classes that both reach."""
     from dataclasses import asdict, astuple, fields
 
     from openset._io.files import write_json
     from openset.detection.comparison import Difference
     from openset.detection.comparison import compare as compare_detectors
     from openset.detection.measure.evaluation import RECALLS
-    from openset.detection.tables import difference_table, for_terminal
+    from openset.detection.tables import difference_table
     from openset.results.table import Table
 
     check_outputs(
@@ -66,24 +67,44 @@ def command(
         inputs = [(one, other, None) for one, other in zip(known_dt, wild_dt, strict=True)]
     else:
         raise OpenSetError("Give two detectors: --dt twice, or --known-dt twice and --wild-dt twice.")
-    with busy("comparing"):
+    with progress("Comparing", 1):
         first, second = (load_data(known_gt, one, wild_gt, other, both, **lenient) for one, other, both in inputs)
-        rows = compare_detectors(
+        found = compare_detectors(
             first,
             second,
             recalls=recall or RECALLS,
             variant=variant,
-            rule=rule,
+            matching=matching,
             iou=iou,
+            max_detections=max_detections,
             bootstrap=bootstrap,
             seed=seed,
         )
     names = [file.name.partition(".")[0] for one, _, both in inputs if (file := one or both)]
     if names[0] == names[1]:
         names = ["first", "second"]
+    conclusion = found.conclusion(names)
     if json is not None:
-        write_json(json, {"schema": 1, "names": names, "differences": [asdict(row) for row in rows]})
-    made = difference_table(rows, names)
-    lines = Table([field.name for field in fields(Difference)], list(map(astuple, rows)))
+        content = {
+            "schema": 2,
+            "names": names,
+            "conclusion": conclusion,
+            "better": found.better,
+            "differences": [{**asdict(row), "better": row.better} for row in found.differences],
+            "classes": [asdict(row) for row in found.classes],
+        }
+        write_json(json, content)
+    made = difference_table(found.differences, names)
+    lines = Table([field.name for field in fields(Difference)], [list(astuple(row)) for row in found.differences])
     write_tables(latex, markdown, csv, [made], lines)
-    say(*noted(first, second), for_terminal(made))
+    say(*noted(first, second))
+    show_table(made)
+    for row in found.classes:
+        left_out = [
+            *((f"only {names[0]} reaches", row.only_first), (f"only {names[1]} reaches", row.only_second)),
+            ("neither reaches", row.neither),
+        ]
+        for wording, lost in left_out:
+            if lost:
+                say(f"Left out at recall {row.recall:g}, which {wording}: {', '.join(lost)}.")
+    say(conclusion)

@@ -5,7 +5,8 @@ from typing import Annotated
 
 import typer
 
-from openset.cli.detect._shared import progress, say
+from openset.cli._console import show_table
+from openset.cli.detect._shared import say, stages
 
 EXAMPLE = "openset detect demo --out detect-demo"
 
@@ -21,14 +22,17 @@ def command(
     from openset.detection.verdict import verdict
     from openset.studies.detector_demo import run_demo
 
-    with progress() as report:
+    with stages() as report:
         done = run_demo(out, steps=steps, seed=seed, report=report)
     say(
         f"Learnt {', '.join(KNOWN)} from {done.n_train} scenes in {done.seconds_training:.0f} s; "
         f"never shown: {', '.join(UNKNOWN)}.",
         f"Tested on {done.result.n_known} scenes of known shapes and {done.result.n_wild} wild scenes of unknown ones.",
         "",
-        *result_tables(done.result),
+    )
+    for made in result_tables(done.result):
+        show_table(made)
+    say(
         f"Verdict: {verdict(done.result)}",
         *([f"Look at {done.gallery.sheet}: the unknown shapes it is surest about."] if done.gallery else []),
         *([f"{len(done.figures)} figures are in {done.figures[0].parent}."] if done.figures else []),

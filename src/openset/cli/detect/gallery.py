@@ -5,8 +5,9 @@ from typing import Annotated
 
 import typer
 
+from openset.cli._console import JsonOption, progress
 from openset.cli._outputs import check_outputs
-from openset.cli.detect._shared import JsonOut, KnownGt, WildGt, busy, say
+from openset.cli.detect._shared import KnownGt, WildGt, say
 
 EXAMPLE = "openset detect gallery --known-gt known.json --wild-gt w.json --wild-dt dt.json --images D --out O"
 
@@ -19,7 +20,7 @@ def command(
     out: Annotated[Path, typer.Option(help="Folder for the pictures.")],
     n: Annotated[int, typer.Option("--n", "-n", help="How many to draw.")] = 16,
     thresholds: Annotated[Path | None, typer.Option(help="Draw only what these frozen thresholds accept.")] = None,
-    json: JsonOut = None,
+    json: JsonOption = None,
 ) -> None:
     """Draw the worst false detections on wild images: red is what the detector claims, green what is really there."""
     from openset._io.files import write_json
@@ -30,7 +31,7 @@ def command(
     check_outputs(json, inputs=[known_gt, wild_gt, wild_dt, thresholds])
     known, wild, found = load_wild(known_gt, wild_gt, wild_dt)
     bars = None if thresholds is None else Thresholds.read(thresholds).for_classes(known.class_names, str(known_gt))
-    with busy("drawing"):
+    with progress("Drawing", 1):
         drawn = draw_gallery(wild, found, known.class_names, images, out, n=n, thresholds=bars)
     if json is not None:
         files = [str(file) for file in drawn.files]

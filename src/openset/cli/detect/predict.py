@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from openset.cli._outputs import check_outputs
-from openset.cli.detect._shared import KnownGt, progress, say
+from openset.cli.detect._shared import KnownGt, say, stages
 
 EXAMPLE = (
     "openset detect predict --model torchvision:fasterrcnn_resnet50_fpn --weights mine.safetensors "
@@ -39,7 +39,7 @@ def command(
     model_files = [Path(text) for text in (weights, model.partition(":")[2]) if text]
     check_outputs(out, json, inputs=[known_gt, gt, *model_files])
     known = read_ground_truth(known_gt)
-    with progress() as report:
+    with stages() as report:
         report("loading", 0.0)
         detector = make_detector(model, known, Settings(weights, min_score, passes, device))
         n_images, n_boxes = run(detector, known, images, out, gt=gt, batch=batch, report=report)

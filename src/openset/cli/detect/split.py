@@ -5,8 +5,9 @@ from typing import Annotated
 
 import typer
 
+from openset.cli._console import JsonOption
 from openset.cli._outputs import check_outputs
-from openset.cli.detect._shared import JsonOut, say
+from openset.cli.detect._shared import say
 from openset.errors import OpenSetError
 
 EXAMPLE = "openset detect split test.json --hide bird,cat,dog --out split --dt results.json"
@@ -23,7 +24,7 @@ def command(
     drop_mixed: Annotated[
         bool, typer.Option("--drop-mixed", help="Leave out images with known and hidden objects.")
     ] = False,
-    json: JsonOut = None,
+    json: JsonOption = None,
 ) -> None:
     """Divide an annotated data set into known images and wild images, and say what was left out."""
     from openset._io.files import write_json

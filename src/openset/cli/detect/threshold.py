@@ -5,14 +5,16 @@ from typing import Annotated
 
 import typer
 
+from openset.cli._console import JsonOption, show_table
 from openset.cli._outputs import check_outputs
 from openset.cli.detect._shared import (
     BothDt,
     ExtraImages,
+    Force,
     Iou,
-    JsonOut,
     KnownDt,
     KnownGt,
+    Matching,
     OtherClasses,
     WildDt,
     load_data,
@@ -45,9 +47,10 @@ def command(
         bool, typer.Option("--by-ratio", help="With f_beta: the best threshold at every ratio (Table 4).")
     ] = False,
     class_name: Annotated[str | None, typer.Option("--class", help="Show this class only, with --by-ratio.")] = None,
-    matching: Annotated[str, typer.Option(help="Matching: voc, coco or agnostic.")] = "voc",
+    force: Force = False,
+    matching: Matching = "voc",
     iou: Iou = 0.5,
-    json: JsonOut = None,
+    json: JsonOption = None,
     allow_extra_images: ExtraImages = False,
     drop_other_classes: OtherClasses = False,
 ) -> None:
@@ -55,11 +58,12 @@ def command(
     from dataclasses import asdict
 
     from openset._io.files import write_json
+    from openset.detection.choosing import best_f_beta, choose
     from openset.detection.measure.evaluation import matched
+    from openset.detection.measure.operating import operate
     from openset.detection.split import find_classes
-    from openset.detection.tables import f_beta_table, point_table
-    from openset.detection.thresholds import Thresholds, best_f_beta, choose
-    from openset.detection.thresholds import apply as apply_thresholds
+    from openset.detection.tables import class_table, f_beta_table
+    from openset.detection.thresholds import Thresholds, frozen_for
 
     if (rule is None) == (apply is None):
         raise OpenSetError("Give --rule to choose thresholds, or --apply FILE to apply frozen ones.")
@@ -81,31 +85,27 @@ def command(
         allow_extra_images=allow_extra_images,
         drop_other_classes=drop_other_classes,
     )
-    _, ranked = matched(data, rule=matching, iou=iou)
+    _, ranked = matched(data, matching=matching, iou=iou)
     if by_ratio and rule is not None:
         names = [data.known.class_names[i] for i in find_classes(data.known, [class_name])] if class_name else None
         table = best_f_beta(data, ranked, beta=_beta(rule))
         table = tuple(row for row in table if names is None or row.class_name in names)
         if json is not None:
-            write_json(json, {"schema": 1, "f_beta": [asdict(row) for row in table]})
-        say(*noted(data), f_beta_table(table))
+            write_json(json, {"schema": 2, "f_beta": [asdict(row) for row in table]})
+        say(*noted(data))
+        show_table(f_beta_table(table))
         return
-    chosen = Thresholds.read(apply) if apply is not None else choose(data, ranked, str(rule), ratio=ratio)
-    rows, total = apply_thresholds(data, ranked, chosen.for_classes(data.known.class_names, str(known_gt)))
+    if apply is not None:
+        chosen = Thresholds.read(apply)
+    else:
+        chosen = choose(data, ranked, str(rule), ratio=ratio, matching=matching, iou=iou)
+    point = operate(data, ranked, frozen_for(data, chosen, matching=matching, iou=iou, force=force))
     if out is not None:
         chosen.write(out)
     if json is not None:
-        write_json(
-            json,
-            {
-                "schema": 1,
-                "rule": chosen.rule,
-                "classes": {k: asdict(v) for k, v in rows.items()},
-                "all": asdict(total),
-            },
-        )
-    wording = f"Rule: {chosen.rule}" + (f", frozen in {apply}" if apply else "")
-    say(*noted(data), wording, "", point_table(rows, total))
+        write_json(json, {"schema": 2, "rule": chosen.rule, **point.as_json()})
+    say(*noted(data), f"Rule: {chosen.rule}" + (f", frozen in {apply}" if apply else ""))
+    show_table(class_table(point))
     if out is not None:
         say(f"Wrote {out}")
 

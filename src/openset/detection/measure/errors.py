@@ -15,8 +15,16 @@ import numpy as np
 from openset.detection.measure.matching import Matches, Overlaps, overlaps
 from openset.detection.measure.sets import OpenSetData
 from openset.detection.read.coco import Bools, Detections, Floats, GroundTruth, Ints
-from openset.results.views.detection import ERROR_KINDS as KINDS
 
+KINDS = (
+    "correct",
+    "localisation",
+    "similar class",
+    "other class",
+    "unknown unknown",
+    "mixed unknown",
+    "not annotated",
+)
 NEAR = 0.1
 """IoU from which a detection is about an object at all (Hoiem et al.)."""
 _LEFT_OUT = -1
@@ -24,9 +32,10 @@ _LEFT_OUT = -1
 
 @dataclass(frozen=True)
 class Errors:
-    """Detections by kind, in the order of `KINDS`, at one recall's thresholds."""
+    """Detections by kind, in the order of `KINDS`, at one set of thresholds."""
 
-    recall: float
+    recall: float | None
+    """Of the operating point; None at frozen thresholds."""
     ratio: float
     """Wilderness ratio of `open_set`."""
     closed_set: tuple[int, ...]
@@ -49,7 +58,7 @@ class Errors:
 class Confusion:
     """Accepted detections by the class they claim (rows) and the object they are on (columns)."""
 
-    recall: float
+    recall: float | None
     ratio: float
     rows: tuple[str, ...]
     columns: tuple[str, ...]
@@ -125,7 +134,9 @@ def _object_class(pairs: Overlaps, truth: GroundTruth, first: int = 0) -> tuple[
     return column, iou
 
 
-def count_errors(data: OpenSetData, overview: Overview, thresholds: Floats, recall: float, ratio: float) -> Errors:
+def count_errors(
+    data: OpenSetData, overview: Overview, thresholds: Floats, recall: float | None, ratio: float
+) -> Errors:
     """Kinds of the detections that the thresholds accept."""
     known = _by_class(data.known_found, overview.known_kind, thresholds)
     both = known + _by_class(data.wild_found, overview.wild_kind, thresholds)
@@ -147,7 +158,9 @@ def _by_class(found: Detections, kind: Ints, thresholds: Floats) -> Ints:
     return np.bincount(cells, minlength=len(thresholds) * len(KINDS)).reshape(len(thresholds), len(KINDS))
 
 
-def confusion(data: OpenSetData, overview: Overview, thresholds: Floats, recall: float, ratio: float) -> Confusion:
+def confusion(
+    data: OpenSetData, overview: Overview, thresholds: Floats, recall: float | None, ratio: float
+) -> Confusion:
     """Accepted detections by claimed class and nearest object; a correct one belongs to the object it found."""
     columns = (*data.known.class_names, *data.wild.class_names, *data.unknown_on_known.class_names)
     counts = np.zeros(len(thresholds) * len(columns), dtype=np.int64)

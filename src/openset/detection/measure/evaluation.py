@@ -1,7 +1,6 @@
 """`evaluate_open_set`: everything the open world does to a detector, from its results on known and wild images."""
 
-import platform
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -9,15 +8,29 @@ import numpy as np
 
 from openset._io.files import fingerprint
 from openset.detection.measure.background import ObjectVersusBackground, object_versus_background
+from openset.detection.measure.details import Details, details_of
 from openset.detection.measure.errors import KINDS, Confusion, Errors, confusion, count_errors, diagnose
-from openset.detection.measure.matching import Matches, match, overlaps
+from openset.detection.measure.matching import Matches, highest_per_image, match, overlaps
+from openset.detection.measure.notes import notes_on
+from openset.detection.measure.operating import Operating, operate
 from openset.detection.measure.owod import Owod, owod
 from openset.detection.measure.ranking import Ranked, at_recall, average_precision, precision_table, rank
-from openset.detection.measure.resampling import check_draws, interval, replicates
-from openset.detection.measure.sets import Levels, OpenSetData, load, wilderness_levels
-from openset.detection.measure.wilderness import VARIANTS, Wilderness, count_open, summarise
+from openset.detection.measure.resampling import AtRecalls, AtThresholds, Interpolated, check_draws, draws, interval
+from openset.detection.measure.sets import Levels, OpenSetData, Silence, load, silence, wilderness_levels
+from openset.detection.measure.wilderness import (
+    IN_FILE_ORDER,
+    VARIANTS,
+    Wilderness,
+    open_at_levels,
+    open_in_file_order,
+    pooled,
+    pooled_precision,
+    summarise,
+)
+from openset.detection.read.coco import Bools, Floats
 from openset.detection.read.names import similar_classes
 from openset.errors import OpenSetError, check_choice, check_share
+from openset.results.provenance import provenance
 
 RECALLS = (0.1, 0.3, 0.5)
 """The recalls of the paper's Table 2."""
@@ -27,12 +40,12 @@ RECALLS = (0.1, 0.3, 0.5)
 class MeanAveragePrecision:
     """Mean over the classes that have objects, interpolated precision throughout."""
 
-    rule: str
+    matching: str
     iou: float
     known: dict[str, float]
     """On the known images: VOC 11-point, all-point, COCO 101-point."""
     wild: dict[str, float]
-    """The same with wild images added, at `ratio`."""
+    """The same with wild images added, the first ones in file order, at `ratio`."""
     ratio: float
     per_class: dict[str, float]
     """All-point average precision on the known images."""
@@ -44,6 +57,8 @@ class OpenSetEvaluation:
     """The result; `to_json` gives the documented form."""
 
     mean_average_precision: MeanAveragePrecision
+    operating: tuple[Operating, ...]
+    """One for each recall that some class reaches, or one for the frozen thresholds."""
     wilderness: tuple[Wilderness, ...]
     errors: tuple[Errors, ...]
     confusion: Confusion
@@ -52,24 +67,42 @@ class OpenSetEvaluation:
     n_known: int
     n_wild: int
     n_detections: tuple[int, int]
+    lost_recalls: tuple[float, ...]
+    """Recalls that were asked for and no class reaches."""
+    silence: Silence
+    """Images without any detection."""
     notes: tuple[str, ...]
-    meta: dict[str, Any]
-    """What it takes to get these figures again: settings, versions, files and a fingerprint of their content."""
+    settings: dict[str, Any]
+    files: dict[str, str]
+    fingerprint: str
+    """It changes when anything that is measured changes."""
+    details: Details | None = None
+    """Curves and COCO's average precision, if they were asked for."""
 
     def to_json(self) -> dict[str, Any]:
         """Plain numbers, lists and names."""
+        from openset.detection.metrics import metric_values
+
         content: dict[str, Any] = {
-            "schema": 1,
+            "schema": 2,
             "images": {"known": self.n_known, "wild": self.n_wild},
             "detections": {"known": self.n_detections[0], "wild": self.n_detections[1]},
+            "metrics": [one.as_json() for one in metric_values(self)],
             "notes": list(self.notes),
-            "meta": self.meta,
             "map": asdict(self.mean_average_precision),
-            "wilderness": [asdict(row) for row in self.wilderness],
+            "operating": [row.as_json() for row in self.operating],
+            "wilderness": [row.as_json() for row in self.wilderness],
             "errors": {"kinds": list(KINDS), "at": [asdict(row) for row in self.errors]},
             "confusion": asdict(self.confusion),
             "owod": asdict(self.owod),
+            "lost_recalls": list(self.lost_recalls),
+            "settings": self.settings,
+            "files": self.files,
+            "fingerprint": self.fingerprint,
+            "provenance": provenance("scipy"),
         }
+        if self.details is not None:
+            content["details"] = self.details.as_json()
         if self.background is not None:
             content["object_versus_background"] = {name: asdict(row) for name, row in self.background.items()}
         return content
@@ -82,17 +115,20 @@ def evaluate_open_set(
     wild_dt: Any = None,
     *,
     recalls: Sequence[float] = RECALLS,
+    thresholds: Any = None,
     variant: str | Sequence[str] = "paper",
-    rule: str = "voc",
+    matching: str = "voc",
     iou: float = 0.5,
     ratios: Sequence[float] | None = None,
     similar: Sequence[Sequence[str]] | None = None,
+    max_detections: int | None = None,
     bootstrap: int = 1000,
     seed: int = 0,
     allow_extra_images: bool = False,
     drop_other_classes: bool = False,
     fully_annotated: bool = False,
     inclusive_pixels: bool = False,
+    details: bool = False,
 ) -> OpenSetEvaluation:
     """Measure a detector on images with known objects and on wild images, which show none.
 
@@ -102,21 +138,27 @@ def evaluate_open_set(
         wild_gt: ground truth of the wild images, with its own image and class ids; annotations are optional.
         wild_dt: COCO results on the wild images, in the class ids of `known_gt`.
         recalls: recalls on the known images at which per-class thresholds are set.
+        thresholds: frozen thresholds (a file, or `openset.detection.thresholds.Thresholds`) to measure at, instead of
+            recalls.
         variant: how classes are pooled: `paper`, `macro`, `official`, or several of them.
-        rule: how detections are matched: `voc`, `coco` or `agnostic`.
+        matching: how detections are matched: `voc`, `coco` or `agnostic`.
         iou: the bar for a correct detection.
         ratios: wilderness ratios; without them steps of .1 up to wild / known images.
         similar: groups of class names that look alike; without them those of VOC and COCO.
-        bootstrap: replicates over images for the 95 % interval of AWI; 0 for none.
+        max_detections: keep only so many detections of an image and class, those with the highest scores (COCO: 100).
+        bootstrap: draws of images for the 95 % interval of AWI; 0 for none.
         seed: of the bootstrap.
         allow_extra_images: leave out detections on images that the ground truth does not have.
         drop_other_classes: leave out detections of classes that the known ground truth does not have.
         fully_annotated: wild images without annotations show no object. Without this, nobody annotated them, and what
             asks for annotations (OWOD's metrics, unknown unknown) is measured on the other wild images.
         inclusive_pixels: OWOD's metrics as its program counts pixels, with the last one inside the box.
+        details: curves over all thresholds and COCO's average precision as well, which a page shows.
 
     Errors and confusion are taken at ratio 1, or with all wild images if there are fewer.
     """
+    from openset.detection.thresholds import frozen_for
+
     data = load(
         known_gt,
         known_dt,
@@ -129,14 +171,17 @@ def evaluate_open_set(
     return evaluate_data(
         data,
         recalls=recalls,
+        thresholds=None if thresholds is None else frozen_for(data, thresholds, matching=matching, iou=iou),
         variant=variant,
-        rule=rule,
+        matching=matching,
         iou=iou,
         ratios=ratios,
         similar=similar,
+        max_detections=max_detections,
         bootstrap=bootstrap,
         seed=seed,
         inclusive_pixels=inclusive_pixels,
+        details=details,
     )
 
 
@@ -144,91 +189,145 @@ def evaluate_data(
     data: OpenSetData,
     *,
     recalls: Sequence[float] = RECALLS,
+    thresholds: Floats | None = None,
     variant: str | Sequence[str] = "paper",
-    rule: str = "voc",
+    matching: str = "voc",
     iou: float = 0.5,
     ratios: Sequence[float] | None = None,
     similar: Sequence[Sequence[str]] | None = None,
+    max_detections: int | None = None,
     bootstrap: int = 1000,
     seed: int = 0,
     inclusive_pixels: bool = False,
+    details: bool = False,
 ) -> OpenSetEvaluation:
-    """`evaluate_open_set` for data that are already read."""
-    variants = [variant] if isinstance(variant, str) else list(variant)
-    for name in variants:
-        check_choice("evaluate_open_set", "variant", name, VARIANTS)
-    wanted = [check_share("evaluate_open_set", "recall", recall) for recall in recalls]
-    if not wanted or not variants:
-        raise OpenSetError("evaluate_open_set: give at least one recall and one variant.")
+    """`evaluate_open_set` for data that are already read; frozen `thresholds` come as one number for each class."""
+    variants = _check_variants(variant, frozen=thresholds is not None)
     check_draws(bootstrap, seed)
+    data = limited(data, max_detections)
     names = data.known.class_names
     pairs = overlaps(data.known, data.known_found)
-    matches = match(data.known, data.known_found, rule=rule, iou=iou, pairs=pairs)
+    matches = match(data.known, data.known_found, matching=matching, iou=iou, pairs=pairs)
     ranked = rank(data.known, data.known_found, matches)
     levels = wilderness_levels(data.known.n_images, data.wild.n_images, ratios)
-    table = None
-    if "official" in variants:
-        table = precision_table(ranked, data.wild_found, np.concatenate([[0], levels.n_wild]))
-    points = [at_recall(ranked, recall) for recall in wanted]
-    rows = []
-    for point in points:
-        counts = count_open(data.wild_found, point.thresholds, np.append(levels.n_wild, data.wild.n_images))
-        for name in variants:
-            everything = int(counts[:, -1].sum())
-            rows.append(summarise(point, name, levels, counts[:, :-1], everything, data.wild.n_images, table, names))
+    chosen, lost = _points(ranked, recalls, thresholds, names)
+    points = [operate(data, ranked, one, recall=recall) for recall, one in chosen]
+    rows = list(_wilderness(data, ranked, levels, points, [one for _, one in chosen], variants))
     if bootstrap:
-        rows = _with_intervals(rows, data, ranked, levels, wanted, variants, bootstrap, seed)
+        rows = _with_intervals(rows, data, ranked, levels, chosen, n=bootstrap, seed=seed)
     wild_pairs = overlaps(data.wild, data.wild_found)
     alike = similar_classes(names, similar)
     overview = diagnose(data, matches, alike, pairs=pairs, wild_pairs=wild_pairs, reference_n=levels.reference_n)
     ratio = levels.reference_ratio
-    at_first = points[0 if 0.3 not in wanted else wanted.index(0.3)]
-    background = None
-    if data.known_found.background_score is not None:
-        background = object_versus_background(names, data.known_found, matches)
-    return OpenSetEvaluation(
-        mean_average_precision=_mean_average_precision(data, ranked, levels, rule, iou),
+    main_recall, main = chosen[headline_place([recall for recall, _ in chosen])]
+    result = OpenSetEvaluation(
+        mean_average_precision=_mean_average_precision(data, ranked, levels, matching, iou),
+        operating=tuple(points),
         wilderness=tuple(rows),
-        errors=tuple(count_errors(data, overview, point.thresholds, point.recall, ratio) for point in points),
-        confusion=confusion(data, overview, at_first.thresholds, at_first.recall, ratio),
-        owod=owod(data, matches, wild_pairs=wild_pairs, inclusive_pixels=inclusive_pixels, matching=rule, iou=iou),
-        background=background,
+        errors=tuple(count_errors(data, overview, one, recall, ratio) for recall, one in chosen),
+        confusion=confusion(data, overview, main, main_recall, ratio),
+        owod=owod(data, matches, wild_pairs=wild_pairs, inclusive_pixels=inclusive_pixels, matching=matching, iou=iou),
+        background=_background(data, matches),
         n_known=data.known.n_images,
         n_wild=data.wild.n_images,
         n_detections=(len(data.known_found), len(data.wild_found)),
-        notes=(
-            *data.notes,
-            *([levels.note] if levels.note else []),
-            *_no_claims(data),
-            *_partly_annotated(data),
-            *(_no_intervals(rows, bootstrap) if bootstrap else ()),
-        ),
-        meta={"rule": rule, "iou": iou, "bootstrap": bootstrap, "seed": seed, **_origin(data)},
+        lost_recalls=tuple(lost),
+        silence=silence(data),
+        notes=(),
+        settings={
+            "matching": matching,
+            "iou": iou,
+            "variants": variants,
+            "recalls": None if thresholds is not None else list(recalls),
+            "thresholds": None if thresholds is None else "frozen",
+            "max_detections": max_detections,
+            "bootstrap": bootstrap,
+            "seed": seed,
+        },
+        files={part: getattr(data, part).source for part in ("known", "known_found", "wild", "wild_found")},
+        fingerprint=data_fingerprint(data),
+        details=details_of(data, ranked) if details else None,
+    )
+    return replace(result, notes=notes_on(data, levels, result))
+
+
+def headline_place(recalls: Sequence[float | None]) -> int:
+    """The operating point that verdict and confusion speak of: recall .3, or the first one without it."""
+    return recalls.index(0.3) if 0.3 in recalls else 0
+
+
+def limited(data: OpenSetData, max_detections: int | None) -> OpenSetData:
+    """The data with at most so many detections of an image and class."""
+    if max_detections is None:
+        return data
+    if max_detections < 1:
+        raise OpenSetError(f"'max_detections' must be 1 or more, got {max_detections}.")
+    return replace(
+        data,
+        known_found=highest_per_image(data.known_found, max_detections),
+        wild_found=highest_per_image(data.wild_found, max_detections),
+        refused_known=highest_per_image(data.refused_known, max_detections),
+        refused_wild=highest_per_image(data.refused_wild, max_detections),
     )
 
 
-def _origin(data: OpenSetData) -> dict[str, Any]:
-    """Versions, files, and a fingerprint that changes when anything that is measured changes."""
-    from openset import __version__
-
-    parts = (data.known, data.known_found, data.wild, data.wild_found)
-    arrays = [
-        getattr(part, name, None) for part in parts for name in ("image", "category", "box", "score", "ignore", "crowd")
-    ]
-    return {
-        "openset": __version__,
-        "numpy": np.__version__,
-        "python": platform.python_version(),
-        "machine": f"{platform.system()} {platform.machine()}",
-        "files": [part.source for part in parts],
-        "fingerprint": fingerprint(arrays),
-    }
+def _check_variants(variant: str | Sequence[str], *, frozen: bool) -> list[str]:
+    variants = [variant] if isinstance(variant, str) else list(variant)
+    for name in variants:
+        check_choice("evaluate_open_set", "variant", name, VARIANTS)
+    if not variants:
+        raise OpenSetError("evaluate_open_set: give at least one variant.")
+    if frozen and "official" in variants:
+        raise OpenSetError(
+            "The variant 'official' is defined by a recall, not by thresholds: leave it out, or the frozen thresholds."
+        )
+    return variants
 
 
-def matched(data: OpenSetData, *, rule: str = "voc", iou: float = 0.5) -> tuple[Matches, Ranked]:
-    """Match and sort the detections on the known images."""
-    matches = match(data.known, data.known_found, rule=rule, iou=iou)
-    return matches, rank(data.known, data.known_found, matches)
+def _points(
+    ranked: Ranked, recalls: Sequence[float], thresholds: Floats | None, names: Sequence[str]
+) -> tuple[list[tuple[float | None, Floats]], list[float]]:
+    """Thresholds of each operating point, with its recall, and the recalls that no class reaches."""
+    if thresholds is not None:
+        return [(None, thresholds)], []
+    wanted = [check_share("evaluate_open_set", "recall", recall) for recall in recalls]
+    if not wanted:
+        raise OpenSetError("evaluate_open_set: give at least one recall.")
+    found = [(recall, at_recall(ranked, recall)) for recall in wanted]
+    reached: list[tuple[float | None, Floats]] = [(recall, one) for recall, one in found if np.isfinite(one).any()]
+    if not reached:
+        total = np.concatenate([[0], np.cumsum(ranked.correct)])
+        best = np.diff(total[ranked.starts]) / np.maximum(ranked.n_objects, 1)
+        top = int(np.argmax(best))
+        raise OpenSetError(
+            f"None of the {len(names)} classes reaches recall {min(wanted):g}, so no threshold exists there: give a "
+            f"lower recall; the highest that a class reaches is {best[top]:.3g} ({names[top]})."
+        )
+    return reached, [recall for recall, one in found if not np.isfinite(one).any()]
+
+
+def _wilderness(
+    data: OpenSetData,
+    ranked: Ranked,
+    levels: Levels,
+    points: Sequence[Operating],
+    thresholds: Sequence[Floats],
+    variants: Sequence[str],
+) -> Iterator[Wilderness]:
+    """A row for each operating point and variant; none where nothing is accepted on known images."""
+    table = None
+    if "official" in variants:
+        table = precision_table(ranked, data.wild_found, np.concatenate([[0], levels.n_wild]))
+    for point, one in zip(points, thresholds, strict=True):
+        if not point.total.n_true + point.total.n_false:
+            continue
+        n_open = np.array([row.n_open for row in point.classes.values()])
+        for name in variants:
+            if name == IN_FILE_ORDER:
+                counts = open_in_file_order(data.wild_found, one, levels)
+            else:
+                counts = open_at_levels(n_open, levels, data.wild.n_images)
+            yield summarise(point, name, levels, counts, np.isfinite(one), table)
 
 
 def _with_intervals(
@@ -236,23 +335,71 @@ def _with_intervals(
     data: OpenSetData,
     ranked: Ranked,
     levels: Levels,
-    recalls: Sequence[float],
-    variants: Sequence[str],
+    chosen: Sequence[tuple[float | None, Floats]],
+    *,
     n: int,
     seed: int,
 ) -> list[Wilderness]:
-    out = list(rows)
-    for name in variants:
-        drawn = replicates(data, ranked, levels, recalls, name, n=n, seed=seed).awi
-        for i, row in enumerate(rows):
-            if row.variant == name:
-                low, high = interval(drawn[:, list(recalls).index(row.recall)])
-                out[i] = replace(row, awi_low=low, awi_high=high)
+    """AWI with percentile intervals over draws of images, over the same classes in every draw."""
+    drawn = awi_draws(data, ranked, levels, chosen, sorted({row.variant for row in rows}), n=n, seed=seed)
+    recalls = [recall for recall, _ in chosen]
+    out = []
+    for row in rows:
+        low, high = interval(drawn[row.variant][:, recalls.index(row.recall)])
+        out.append(replace(row, awi_low=low, awi_high=high))
     return out
 
 
+def awi_draws(
+    data: OpenSetData,
+    ranked: Ranked,
+    levels: Levels,
+    chosen: Sequence[tuple[float | None, Floats]],
+    variants: Sequence[str],
+    *,
+    n: int,
+    seed: int,
+) -> dict[str, Floats]:
+    """AWI of each variant in `n` draws (rows) at each operating point (columns)."""
+    classes: list[Bools] = [np.isfinite(one) for _, one in chosen]
+    recalls = [recall for recall, _ in chosen if recall is not None]
+    count = AtRecalls(data, ranked, recalls) if recalls else AtThresholds(data, ranked, [one for _, one in chosen])
+    interpolated = Interpolated(data, ranked, recalls, levels) if "official" in variants else None
+    share = float(levels.n_wild.mean()) / data.wild.n_images
+    out: dict[str, Floats] = {name: np.full((n, len(chosen)), np.nan) for name in variants}
+    for i, draw in enumerate(draws(data.known.n_images, data.wild.n_images, n, seed)):
+        counts = count(draw) if set(variants) != {"official"} else None
+        for name in variants:
+            if name == "official":
+                assert interpolated is not None
+                out[name][i] = pooled_precision(interpolated.at_recalls(draw), classes)
+            else:
+                assert counts is not None
+                out[name][i] = pooled(counts, name, classes, share)
+    return out
+
+
+def data_fingerprint(data: OpenSetData) -> str:
+    """Of all that is measured."""
+    parts = (data.known, data.known_found, data.wild, data.wild_found)
+    fields = ("image", "category", "box", "score", "ignore", "crowd")
+    return fingerprint([getattr(part, name, None) for part in parts for name in fields])
+
+
+def matched(data: OpenSetData, *, matching: str = "voc", iou: float = 0.5) -> tuple[Matches, Ranked]:
+    """Match and sort the detections on the known images."""
+    matches = match(data.known, data.known_found, matching=matching, iou=iou)
+    return matches, rank(data.known, data.known_found, matches)
+
+
+def _background(data: OpenSetData, matches: Matches) -> dict[str, ObjectVersusBackground] | None:
+    if data.known_found.background_score is None:
+        return None
+    return object_versus_background(data.known.class_names, data.known_found, matches)
+
+
 def _mean_average_precision(
-    data: OpenSetData, ranked: Ranked, levels: Levels, rule: str, iou: float
+    data: OpenSetData, ranked: Ranked, levels: Levels, matching: str, iou: float
 ) -> MeanAveragePrecision:
     table = precision_table(ranked, data.wild_found, np.array([0, levels.reference_n]))
     has_objects = ranked.n_objects > 0
@@ -260,38 +407,11 @@ def _mean_average_precision(
     precision = average_precision(table)
     means = {name: values[has_objects].mean(axis=0) for name, values in precision.items()}
     return MeanAveragePrecision(
-        rule=rule,
+        matching=matching,
         iou=iou,
         known={name: float(values[0]) for name, values in means.items()},
         wild={name: float(values[1]) for name, values in means.items()},
         ratio=levels.reference_ratio,
         per_class={names[c]: float(precision["all_point"][c, 0]) for c in np.flatnonzero(has_objects)},
         without_objects=tuple(names[c] for c in np.flatnonzero(~has_objects)),
-    )
-
-
-def _no_claims(data: OpenSetData) -> tuple[str, ...]:
-    """A detector that is silent on every wild image is more often a missing file than a miracle."""
-    if len(data.wild_found):
-        return ()
-    return ("there is not one detection on the wild images: is their results file complete",)
-
-
-def _partly_annotated(data: OpenSetData) -> tuple[str, ...]:
-    """Where annotations are missing, what asks for them is measured on fewer images, or not at all."""
-    n, total = int(data.wild_annotated.sum()), data.wild.n_images
-    if n == total:
-        return ()
-    asks = "OWOD's metrics and the kinds 'unknown unknown' and 'mixed unknown'"
-    if not n:
-        return (f"none of the {total} wild images has annotations, so {asks} are not defined there",)
-    return (f"{n} of the {total} wild images have annotations: {asks} are over these alone",)
-
-
-def _no_intervals(rows: Sequence[Wilderness], n: int) -> tuple[str, ...]:
-    """Few draws of few objects may miss them all; more draws help."""
-    recalls = dict.fromkeys(f"{row.recall:g}" for row in rows if row.awi_low is None)
-    return tuple(
-        f"there is no interval at recall {recall}, which no class reaches in any of the {n} draws of images"
-        for recall in recalls
     )

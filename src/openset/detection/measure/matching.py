@@ -1,6 +1,6 @@
 """The one IoU and the one matcher: which detection found which object, for a whole data set at once.
 
-Three rules, all greedy by score, equal scores in file order:
+Three ways of matching, all greedy by score, equal scores in file order:
 
 - `voc`: a detection goes to the object of its own class with the largest IoU; it is correct iff that IoU reaches the
   bar and no detection with a higher score went there.
@@ -17,7 +17,7 @@ import numpy as np
 from openset.detection.read.coco import Bools, Detections, Floats, GroundTruth, Ints
 from openset.errors import check_choice, check_share
 
-RULES = ("voc", "coco", "agnostic")
+MATCHINGS = ("voc", "coco", "agnostic")
 _PAIRS_AT_ONCE = 1 << 17  # bounds the memory, and fits the cache
 
 
@@ -90,34 +90,28 @@ def match(
     truth: GroundTruth,
     found: Detections,
     *,
-    rule: str = "voc",
+    matching: str = "voc",
     iou: float = 0.5,
     pairs: Overlaps | None = None,
-    max_detections: int | None = None,
 ) -> Matches:
     """Match the detections of a data set to its objects.
 
     Args:
         truth: objects.
         found: detections on the same images and classes.
-        rule: `voc`, `coco` or `agnostic`.
+        matching: `voc`, `coco` or `agnostic`.
         iou: the bar for being correct.
         pairs: what `overlaps(truth, found)` gave, if it is there already.
-        max_detections: ignore what lies beyond this many detections per image and class (COCO: 100).
     """
-    check_choice("match", "rule", rule, RULES)
+    check_choice("match", "matching", matching, MATCHINGS)
     check_share("match", "iou", iou)
     pairs = overlaps(truth, found) if pairs is None else pairs
     own = found.category[pairs.detection] == truth.category[pairs.object]
     crowd, ignore = truth.crowd[pairs.object], truth.ignore[pairs.object]
     reach = pairs.iou >= iou
-    beyond = np.zeros(len(found), dtype=bool)
-    if max_detections is not None:
-        beyond = _rank_in_image(found, np.arange(len(found))) >= max_detections
-    single = ~crowd & ~beyond[pairs.detection]
-    if rule == "coco":
-        return _match_coco(truth, found, pairs, own & ~beyond[pairs.detection], reach, beyond)
-    best = pairs.best((own if rule == "voc" else np.ones_like(own)) & single)
+    if matching == "coco":
+        return _match_coco(truth, found, pairs, own, reach)
+    best = pairs.best((own if matching == "voc" else np.ones_like(own)) & ~crowd)
     hit = _hit(best, own & reach)
     soft = hit & _hit(best, ignore)
     claim = np.flatnonzero(hit & ~soft)
@@ -129,7 +123,7 @@ def match(
     correct[claim[order[first]]] = True
     in_crowd = np.zeros(len(found), dtype=bool)
     in_crowd[pairs.detection[own & reach & crowd]] = True
-    soft |= (in_crowd & ~hit) | beyond
+    soft |= in_crowd & ~hit
     return _matches(pairs, best, correct, hit & ~soft & ~correct, soft)
 
 
@@ -148,6 +142,11 @@ def _matches(pairs: Overlaps, best: Ints, correct: Bools, duplicate: Bools, igno
     return Matches(objects, iou, correct, duplicate, ignored)
 
 
+def highest_per_image(found: Detections, n: int) -> Detections:
+    """The `n` detections of each image and class with the highest scores, as COCO's maxDets (100 there) keeps them."""
+    return found.select(np.flatnonzero(_rank_in_image(found, np.arange(len(found))) < n))
+
+
 def _rank_in_image(found: Detections, rows: Ints) -> Ints:
     """Place of each detection among those of its image and class, by falling score, file order for ties."""
     image, category = found.image[rows], found.category[rows]
@@ -160,15 +159,13 @@ def _rank_in_image(found: Detections, rows: Ints) -> Ints:
     return rank
 
 
-def _match_coco(
-    truth: GroundTruth, found: Detections, pairs: Overlaps, own: Bools, reach: Bools, beyond: Bools
-) -> Matches:
+def _match_coco(truth: GroundTruth, found: Detections, pairs: Overlaps, own: Bools, reach: Bools) -> Matches:
     """Objects to find are served first; what is left over may go to difficult objects and crowds."""
     crowd, soft_object = truth.crowd[pairs.object], (truth.ignore | truth.crowd)[pairs.object]
     taken = _take_free(pairs, found, own & reach & ~soft_object, truth.crowd)
     correct = taken >= 0
     left_over = own & reach & soft_object & ~correct[pairs.detection]
-    ignored = (_take_free(pairs, found, left_over, truth.crowd) >= 0) | beyond
+    ignored = _take_free(pairs, found, left_over, truth.crowd) >= 0
     best = np.where(correct, taken, pairs.best(own & ~crowd))
     duplicate = _hit(best, reach & ~soft_object) & ~correct & ~ignored
     return _matches(pairs, best, correct, duplicate, ignored)

@@ -51,11 +51,11 @@ def owod(
     """OWOD's WI, A-OSE and U-Recall (IoU above .5 throughout).
 
     `wild_pairs` is what `overlaps(data.wild, data.wild_found)` gave, if it is there already. With `inclusive_pixels`
-    the known images are matched again, by the rule `matching` and the bar `iou`.
+    the known images are matched again, by `matching` and the bar `iou`.
     """
     if inclusive_pixels:
         data, wild_pairs = _widened(data), None
-        matches = match(data.known, data.known_found, rule=matching, iou=iou)
+        matches = match(data.known, data.known_found, matching=matching, iou=iou)
     annotated = data.wild_annotated
     n_annotated = int(annotated.sum())
     n_unknown = int(data.unknown_on_known.counted.sum() + data.wild.counted.sum())
@@ -108,7 +108,7 @@ def _found(truth: GroundTruth, refused: Detections) -> int:
     """Objects that detections of "unknown" find, whatever class the annotation gives them: one each, as in VOC."""
     one_class = replace(truth, category=np.zeros_like(truth.category), class_ids=(0,), class_names=("unknown",))
     refused = replace(refused, category=np.zeros_like(refused.category))
-    return int(match(one_class, refused, rule="voc", iou=_ABOVE_HALF).correct.sum())
+    return int(match(one_class, refused, matching="voc", iou=_ABOVE_HALF).correct.sum())
 
 
 def _widened(data: OpenSetData) -> OpenSetData:

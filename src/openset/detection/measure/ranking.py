@@ -54,21 +54,7 @@ def rank(truth: GroundTruth, found: Detections, matches: Matches) -> Ranked:
     return Ranked(rows, found.score[rows], matches.correct[rows], starts, truth.n_objects)
 
 
-@dataclass(frozen=True, eq=False)
-class OperatingPoint:
-    """Per-class thresholds with what they accept on the known images; arrays have one entry per class."""
-
-    recall: float
-    thresholds: Floats
-    """Accept iff score >= threshold; infinite where the recall is not reached."""
-    reached: Bools
-    true: NDArray[np.float64]
-    """TPc."""
-    accepted: NDArray[np.float64]
-    """TPc + FPc."""
-
-
-def needed(n_objects: NDArray[Any], recall: float) -> Ints:
+def needed(n_objects: NDArray[Any], recall: float | Floats) -> Ints:
     """The smallest count k with k / n_objects >= recall, exactly as a division would decide; 0 objects need infinity.
 
     >>> needed(np.array([100, 10, 0]), 0.07)[:2]  # 0.07 * 100 is 7.000000000000001 in floating point, 7 / 100 is 0.07
@@ -81,31 +67,18 @@ def needed(n_objects: NDArray[Any], recall: float) -> Ints:
     return np.where(np.asarray(n_objects) > 0, np.maximum(k, 1), np.iinfo(np.int64).max // 2).astype(np.int64)
 
 
-def at_recall(
-    ranked: Ranked, recall: float, *, weights: Floats | None = None, n_objects: NDArray[Any] | None = None
-) -> OperatingPoint:
-    """The highest threshold of each class at which its recall is reached.
+def at_recall(ranked: Ranked, recall: float) -> Floats:
+    """The highest threshold of each class at which its recall is reached; infinite where it is not.
 
-    `weights` (one per ranked detection) and `n_objects` say how often each image was drawn, in a bootstrap.
+    Accept iff score >= threshold, equal scores together.
     """
-    hits = ranked.correct if weights is None else ranked.correct * weights
-    total = np.cumsum(hits, dtype=np.float64)
-    taken = np.arange(1.0, len(hits) + 1) if weights is None else np.cumsum(weights)
-    return _at_recall(ranked, recall, total, taken, ranked.n_objects if n_objects is None else n_objects)
-
-
-def _at_recall(ranked: Ranked, recall: float, total: Floats, taken: Floats, n_objects: NDArray[Any]) -> OperatingPoint:
+    total = np.concatenate([[0], np.cumsum(ranked.correct)])
     begin, end = ranked.starts[:-1], ranked.starts[1:]
-    before = np.concatenate([[0.0], total])[begin]
-    place = np.searchsorted(total, before + needed(n_objects, recall), side="left")
-    reached = place < end
-    last = ranked.tie_end[np.where(reached, place, 0)] if len(total) else np.zeros_like(place)
+    place = np.searchsorted(total[1:], total[begin] + needed(ranked.n_objects, recall), side="left")
     thresholds = np.full(len(begin), np.inf)
-    true, accepted = np.zeros(len(begin)), np.zeros(len(begin))
-    thresholds[reached] = ranked.score[last[reached]]
-    true[reached] = total[last[reached]] - before[reached]
-    accepted[reached] = taken[last[reached]] - np.concatenate([[0.0], taken])[begin[reached]]
-    return OperatingPoint(recall, thresholds, reached, true, accepted)
+    reached = place < end
+    thresholds[reached] = ranked.score[place[reached]]
+    return thresholds
 
 
 # ---- interpolated precision ----------------------------------------------------------------------------------------

@@ -1,8 +1,8 @@
-"""Intervals by drawing images anew: known images and wild images each with replacement, thresholds chosen each time.
+"""Drawing images anew: known images and wild images each with replacement, thresholds chosen each time.
 
-A replicate is a set of weights, how often each image was drawn, so nothing is matched or sorted again. Draws depend
-on the seed and the numbers of images only: two detectors on the same images get the same draws and can be compared
-pair by pair.
+A draw is a set of weights, how often each image was drawn, so nothing is matched or sorted again. Draws depend on the
+seed and the numbers of images only: two detectors on the same images get the same draws and can be compared pair by
+pair.
 """
 
 from collections.abc import Iterator, Sequence
@@ -11,61 +11,41 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from openset.detection.measure.ranking import OperatingPoint, Ranked, at_recall, needed
+from openset.detection.measure.ranking import Ranked, needed
 from openset.detection.measure.sets import Levels, OpenSetData
-from openset.detection.read.coco import Floats, Ints
+from openset.detection.read.coco import Bools, Detections, Floats, GroundTruth, Ints
 from openset.errors import OpenSetError
 
 
 @dataclass(frozen=True, eq=False)
-class Replicates:
-    """One row per replicate, one column per recall; NaN where no class reached the recall."""
+class Draw:
+    """How often each known image was drawn, and which wild image came at each place."""
 
-    awi: Floats
-    fp_per_1000: Floats
+    known: Floats
+    wild: Ints
+
+    @property
+    def wild_times(self) -> Ints:
+        """How often each wild image was drawn."""
+        return np.bincount(self.wild, minlength=len(self.wild))
 
 
-def replicates(
-    data: OpenSetData,
-    ranked: Ranked,
-    levels: Levels,
-    recalls: Sequence[float],
-    variant: str,
-    *,
-    n: int,
-    seed: int = 0,
-) -> Replicates:
-    """AWI and false positives per 1,000 wild images in `n` replicates."""
-    check_draws(n, seed)
-    awi, rate = np.full((n, len(recalls)), np.nan), np.full((n, len(recalls)), np.nan)
-    image = data.known_found.image[ranked.rows]
-    counted = np.flatnonzero(data.known.counted)
-    object_image, object_class = data.known.image[counted], data.known.category[counted]
-    official = _Official(ranked, data, levels) if variant == "official" else None
-    for i, (known, drawn) in enumerate(_draws(data.known.n_images, data.wild.n_images, n, seed)):
-        weights = known[image]
-        n_objects = np.bincount(object_class, weights=known[object_image], minlength=ranked.n_classes)
-        by_level = np.searchsorted(levels.n_wild, np.arange(len(drawn)), side="right")
-        # an image drawn early is in many levels: its share of the mean over levels
-        share = np.bincount(drawn, weights=1 - by_level / len(levels.n_wild), minlength=data.wild.n_images)
-        times = np.bincount(drawn, minlength=data.wild.n_images)
-        if official is not None:
-            official.draw(weights, drawn, by_level)
-        for j, recall in enumerate(recalls):
-            point = at_recall(ranked, recall, weights=weights, n_objects=n_objects)
-            if not point.reached.any():
-                continue
-            accepted = np.flatnonzero(data.wild_found.score >= point.thresholds[data.wild_found.category])
-            wild_image, wild_class = data.wild_found.image[accepted], data.wild_found.category[accepted]
-            rate[i, j] = 1000 * times[wild_image].sum() / data.wild.n_images
-            if official is not None:
-                awi[i, j] = official.awi(point, n_objects)
-            else:
-                open_counts = np.bincount(wild_class, weights=share[wild_image], minlength=ranked.n_classes)
-                awi[i, j] = _pool(point, open_counts, variant)
-    return Replicates(awi, rate)
+@dataclass(frozen=True, eq=False)
+class Counts:
+    """What each class (last axis) does at each operating point (first axis).
+
+    A class that does not reach a recall in a draw accepts all its detections there: it comes as near as it can.
+    """
+
+    defined: Bools
+    """Classes with an object in the draw."""
+    true: Floats
+    """TPc."""
+    accepted: Floats
+    """TPc + FPc."""
+    open: Floats
+    """FPo on all wild images."""
 
 
 def check_draws(n: int, seed: int) -> None:
@@ -75,72 +55,277 @@ def check_draws(n: int, seed: int) -> None:
             raise OpenSetError(f"bootstrap over images: '{name}' must be 0 or more, got {value}.")
 
 
+def draws(n_known: int, n_wild: int, n: int, seed: int) -> Iterator[Draw]:
+    """As many draws of images as there are, with replacement."""
+    check_draws(n, seed)
+    random = np.random.default_rng(seed)
+    for _ in range(n):
+        known = np.bincount(random.integers(n_known, size=n_known, dtype=np.int32), minlength=n_known)
+        yield Draw(known.astype(np.float64), random.integers(n_wild, size=n_wild, dtype=np.int32))
+
+
+# ---- counts --------------------------------------------------------------------------------------------------------
+
+
+class AtRecalls:
+    """Counts at per-class thresholds that reach given recalls in the very draw.
+
+    Running sums over all detections would take most of the time. Sums over blocks of correct detections tell in which
+    block a recall is reached, only that block is looked into, and all else is sums between the thresholds found.
+    """
+
+    def __init__(self, data: OpenSetData, ranked: Ranked, recalls: Sequence[float], *, whole: bool = False) -> None:
+        self._data, self._all, self._recalls = data, ranked, list(recalls)
+        self._rising = np.argsort(self._recalls, kind="stable")
+        # Far below the thresholds of the data themselves no draw has one, so only the upper part is looked at.
+        ranked = self._ranked = ranked if whole else _upper_part(ranked, max(recalls))
+        self._cut = np.diff(ranked.starts) < np.diff(self._all.starts)
+        n_known, n_wild = data.known.n_images, data.wild.n_images
+        image = data.known_found.image[ranked.rows]
+        self._image = np.append(image, n_known)  # behind the last one an image of weight 0, for sums of nothing
+        true = np.flatnonzero(ranked.correct)
+        self._true_image = np.append(image[true], np.full(_BLOCK, n_known))
+        self._true_starts = np.searchsorted(true, ranked.starts)
+        self._true_stop = ranked.tie_end[true] + 1
+        self._n_true = np.concatenate([[0], np.cumsum(ranked.correct)])
+        self._blocks, self._first_block = _blocks(self._true_starts)
+        self._object_image, self._object_edges = _objects_by_class(data.known)
+        self._wild_image, self._wild_starts, self._n_wild = _accepted_with(ranked, data.wild_found)
+        self._wild_image = np.append(self._wild_image, n_wild)
+
+    def __call__(self, draw: Draw) -> Counts:
+        """Count in one draw."""
+        known, wild = np.append(draw.known, 0.0), np.append(draw.wild_times, 0)
+        n_objects = _sums(known[self._object_image], self._object_edges)
+        recalls = np.array(self._recalls)[self._rising]
+        weight = known[self._true_image]
+        place = self._places(weight, needed(n_objects, recalls[:, None]))
+        reached = place < self._true_starts[1:]
+        if (~reached & self._cut & (n_objects > 0)).any():
+            return AtRecalls(self._data, self._all, self._recalls, whole=True)(draw)
+        begin, end = self._ranked.starts[:-1], self._ranked.starts[1:]
+        stop = np.broadcast_to(end, place.shape).copy()
+        stop[reached] = self._true_stop[place[reached]]
+        n_wild = np.where(stop > begin, self._n_wild[np.maximum(stop - 1, 0)], self._wild_starts[:-1])
+        back = np.argsort(self._rising)
+        return Counts(
+            n_objects > 0,
+            _from_start(weight, self._true_starts, self._n_true[stop])[back],
+            _from_start(known[self._image], self._ranked.starts, stop)[back],
+            _from_start(wild[self._wild_image], self._wild_starts, n_wild)[back],
+        )
+
+    def _places(self, weight: Floats, wanted: Ints) -> Ints:
+        """The correct detection (columns: of each class) with which a number of them is reached, or the class's end."""
+        total = np.concatenate([[0.0], np.cumsum(_sums(weight, self._blocks))])
+        target = total[self._first_block[:-1]] + wanted
+        block = np.searchsorted(total[1:], target.ravel(), side="left").reshape(target.shape)
+        place = np.broadcast_to(self._true_starts[1:], target.shape).copy()
+        inside = block < self._first_block[1:]
+        first = self._blocks[block[inside]]
+        running = np.cumsum(weight[first[:, None] + np.arange(_BLOCK)], axis=1)
+        rest = target[inside] - total[block[inside]]
+        place[inside] = first + (running < rest[:, None]).sum(axis=1)
+        return place
+
+
+class AtThresholds:
+    """Counts at given thresholds, one row for each set of them."""
+
+    def __init__(self, data: OpenSetData, ranked: Ranked, thresholds: Sequence[Floats]) -> None:
+        self._n = ranked.n_classes
+        self._object_image, self._object_edges = _objects_by_class(data.known)
+        category = data.known_found.category[ranked.rows]
+        known = [np.flatnonzero(ranked.score >= one[category]) for one in thresholds]
+        self._accepted = [(category[rows], data.known_found.image[ranked.rows[rows]]) for rows in known]
+        right = [rows[ranked.correct[rows]] for rows in known]
+        self._true = [(category[rows], data.known_found.image[ranked.rows[rows]]) for rows in right]
+        wild = data.wild_found
+        opened = [np.flatnonzero(wild.score >= one[wild.category]) for one in thresholds]
+        self._open = [(wild.category[rows], wild.image[rows]) for rows in opened]
+
+    def __call__(self, draw: Draw) -> Counts:
+        """Count in one draw."""
+        times = draw.wild_times
+        n_objects = _sums(np.append(draw.known, 0.0)[self._object_image], self._object_edges)
+        return Counts(
+            n_objects > 0,
+            self._count(self._true, draw.known),
+            self._count(self._accepted, draw.known),
+            self._count(self._open, times),
+        )
+
+    def _count(self, parts: Sequence[tuple[Ints, Ints]], times: Floats | Ints) -> Floats:
+        return np.array([np.bincount(label, weights=times[image], minlength=self._n) for label, image in parts])
+
+
+_BLOCK = 32
+
+
+def _blocks(starts: Ints) -> tuple[Ints, Ints]:
+    """Edges of blocks that end with their class, and the first block of each class (and one more for the end)."""
+    sizes = -(-np.diff(starts) // _BLOCK)
+    first = np.concatenate([[0], np.cumsum(sizes)])
+    within = np.arange(first[-1]) - np.repeat(first[:-1], sizes)
+    return np.append(np.repeat(starts[:-1], sizes) + _BLOCK * within, starts[-1]), first
+
+
+def _sums(values: Floats, edges: Ints) -> Floats:
+    """Sums between neighbouring edges; `values` has one more entry than the last edge counts."""
+    out = np.add.reduceat(values, edges)[:-1]
+    out[edges[1:] == edges[:-1]] = 0.0  # where `reduceat` gives the entry itself
+    return out
+
+
+def _from_start(values: Floats | Ints, starts: Ints, stops: Ints) -> Floats:
+    """Sums from the start of each class (columns) to stops that rise from row to row."""
+    edges = np.concatenate([starts[None, :-1], stops]).T.ravel()
+    parts = _sums(values.astype(np.float64), np.append(edges, starts[-1])).reshape(len(starts) - 1, -1)
+    return np.asarray(np.cumsum(parts[:, :-1], axis=1).T)
+
+
+def _objects_by_class(truth: GroundTruth) -> tuple[Ints, Ints]:
+    """Images of the objects to find, class after class, then an image that is none, and where classes begin."""
+    counted = np.flatnonzero(truth.counted)
+    counted = counted[np.argsort(truth.category[counted], kind="stable")]
+    edges = np.searchsorted(truth.category[counted], np.arange(truth.n_classes + 1))
+    return np.append(truth.image[counted], truth.n_images), edges
+
+
+def _running(values: Floats | Ints) -> Floats:
+    """Sums of the first 0, 1, 2 ... values."""
+    out = np.empty(len(values) + 1)
+    out[0] = 0.0
+    np.cumsum(values, out=out[1:])
+    return out
+
+
+def _upper_part(ranked: Ranked, recall: float) -> Ranked:
+    """The highest detections of each class: as many correct ones as a draw may need, and those among them."""
+    total = np.concatenate([[0], np.cumsum(ranked.correct)])
+    enough = needed(ranked.n_objects, recall)
+    with np.errstate(over="ignore"):
+        enough = enough + np.ceil(6 * np.sqrt(np.minimum(enough, 10**9))).astype(np.int64) + 10
+    stop = np.searchsorted(total[1:], total[ranked.starts[:-1]] + enough, side="left") + 1
+    stop = np.minimum(stop, ranked.starts[1:])
+    if len(ranked.score):
+        stop = np.where(stop > ranked.starts[:-1], ranked.tie_end[np.maximum(stop - 1, 0)] + 1, stop)
+    rows = np.concatenate([np.arange(begin, end) for begin, end in zip(ranked.starts[:-1], stop, strict=True)])
+    sizes = stop - ranked.starts[:-1]
+    starts = np.concatenate([[0], np.cumsum(sizes)])
+    return Ranked(ranked.rows[rows], ranked.score[rows], ranked.correct[rows], starts, ranked.n_objects)
+
+
+def _accepted_with(ranked: Ranked, wild: Detections) -> tuple[Ints, Ints, Ints]:
+    """Images of wild detections by class and falling score; where classes begin; how many come up to each threshold.
+
+    The last is given for each ranked detection, counted from the beginning of all: wild detections with a score of at
+    least its own. What no ranked detection reaches down to is left out.
+    """
+    lowest = np.full(ranked.n_classes, np.inf)
+    has = np.diff(ranked.starts) > 0
+    lowest[has] = ranked.score[ranked.starts[1:][has] - 1]
+    rows = np.flatnonzero(wild.score >= lowest[wild.category])
+    rows = rows[np.lexsort((-wild.score[rows], wild.category[rows]))]
+    starts = np.searchsorted(wild.category[rows], np.arange(ranked.n_classes + 1))
+    n_wild = np.empty(len(ranked.score), dtype=np.int64)
+    for (begin, end), (first, last) in zip(pairwise(ranked.starts), pairwise(starts), strict=True):
+        own = -wild.score[rows[first:last]]
+        n_wild[begin:end] = first + np.searchsorted(own, -ranked.score[begin:end], side="right")
+    return wild.image[rows], starts, n_wild
+
+
+# ---- interpolated precision ----------------------------------------------------------------------------------------
+
+
+class Interpolated:
+    """Interpolated precision of each class with weighted images, as the `official` variant and AP have it.
+
+    Which wild detection precedes which correct one never changes, so a sparse table (correct detections x wild images)
+    holds all that a draw needs.
+    """
+
+    def __init__(self, data: OpenSetData, ranked: Ranked, recalls: Sequence[float], levels: Levels | None) -> None:
+        self._ranked, self._recalls = ranked, np.array(recalls)
+        self._image = data.known_found.image[ranked.rows]
+        self._true = np.flatnonzero(ranked.correct)
+        self._starts = np.searchsorted(self._true, ranked.starts)
+        self._object_image, self._object_edges = _objects_by_class(data.known)
+        self._n_wild = None if levels is None else levels.n_wild
+        if levels is not None:
+            self._before = _wild_before(ranked.score[self._true], self._starts, data.wild_found, data.wild.n_images)
+
+    def precision(self, draw: Draw) -> tuple[Floats, Floats, Floats]:
+        """Interpolated precision at each correct detection (columns: no wild images, then levels), weights, objects."""
+        sizes = np.diff(self._starts)
+        weights = draw.known[self._image]
+        taken = _running(weights)
+        n_known = taken[self._true + 1] - np.repeat(taken[self._ranked.starts[:-1]], sizes)
+        own = weights[self._true]
+        total = _running(own)
+        n_found = total[1:] - np.repeat(total[self._starts[:-1]], sizes)
+        count = n_known[:, None]
+        if self._n_wild is not None:
+            n_levels, n_images = len(self._n_wild), len(draw.wild)
+            level = np.searchsorted(self._n_wild, np.arange(n_images), side="right")
+            inside = level < n_levels
+            cells = draw.wild[inside] * n_levels + level[inside]
+            times = np.bincount(cells, minlength=n_images * n_levels).reshape(n_images, n_levels)
+            above = np.cumsum(self._before @ np.cumsum(times, axis=1), axis=0)
+            base = np.concatenate([np.zeros((1, n_levels)), above])[self._starts[:-1]]
+            above = above - np.repeat(base, sizes, axis=0)
+            count = np.concatenate([count, count + above], axis=1)
+        precision = np.divide(n_found[:, None], count, out=np.zeros(count.shape), where=count > 0)
+        for begin, end in pairwise(self._starts):
+            precision[begin:end] = np.maximum.accumulate(precision[begin:end][::-1])[::-1]
+        n_objects = _sums(np.append(draw.known, 0.0)[self._object_image], self._object_edges)
+        return precision, own, n_objects
+
+    def at_recalls(self, draw: Draw) -> Floats:
+        """Precision by recall, class and column; NaN for classes without an object in the draw.
+
+        A class that does not reach a recall there has the precision of its last correct detection, or 0 without any.
+        """
+        precision, own, n_objects = self.precision(draw)
+        total = _running(own)
+        begin, end = self._starts[:-1], self._starts[1:]
+        wanted = total[begin] + needed(n_objects, self._recalls[:, None])
+        place = np.searchsorted(total[1:], wanted.ravel(), side="left").reshape(wanted.shape)
+        place = np.minimum(place, end - 1)
+        out = np.zeros((*wanted.shape, precision.shape[1]))
+        some = np.broadcast_to(end > begin, place.shape)
+        out[some] = precision[place[some]]
+        out[:, n_objects == 0] = np.nan
+        return out
+
+    def average(self, draw: Draw) -> Floats:
+        """All-point average precision of each class on the known images; NaN for classes without objects."""
+        precision, own, n_objects = self.precision(draw)
+        area = _running(own * precision[:, 0])
+        found = area[self._starts[1:]] - area[self._starts[:-1]]
+        return np.divide(found, n_objects, out=np.full(len(found), np.nan), where=n_objects > 0)
+
+
+def _wild_before(score: Floats, starts: Ints, wild: Detections, n_images: int) -> Any:
+    """A sparse table: wild detections (by image) that come directly before each correct detection of their class."""
+    from scipy.sparse import csr_matrix
+
+    place = np.empty(len(wild), dtype=np.int64)
+    for c, (begin, end) in enumerate(pairwise(starts)):
+        own = np.flatnonzero(wild.category == c)
+        place[own] = begin + np.searchsorted(-score[begin:end], -wild.score[own], side="right")
+        place[own[place[own] == end]] = len(score)  # behind the last correct one: never counted
+    inside = place < len(score)
+    ones = np.ones(int(inside.sum()))
+    return csr_matrix((ones, (place[inside], wild.image[inside])), shape=(len(score), n_images))
+
+
+# ---- intervals -----------------------------------------------------------------------------------------------------
+
+
 def interval(values: Floats, level: float = 0.95) -> tuple[float, float] | tuple[None, None]:
-    """Percentile interval of the replicates that are defined; nothing if none is."""
+    """Percentile interval of the draws that are defined; nothing if none is."""
     if np.isnan(values).all():
         return None, None
     low, high = np.nanquantile(values, [(1 - level) / 2, (1 + level) / 2])
     return float(low), float(high)
-
-
-def _draws(n_known: int, n_wild: int, n: int, seed: int) -> Iterator[tuple[Floats, Ints]]:
-    """How often each known image was drawn, and which wild image came at each place."""
-    random = np.random.default_rng(seed)
-    for _ in range(n):
-        known = np.bincount(random.integers(n_known, size=n_known), minlength=n_known).astype(np.float64)
-        yield known, random.integers(n_wild, size=n_wild)
-
-
-def _pool(point: OperatingPoint, open_counts: NDArray[Any], variant: str) -> float:
-    reached = point.reached
-    if variant == "macro":
-        return float((open_counts[reached] / point.accepted[reached]).mean())
-    return float(open_counts[reached].sum() / point.accepted[reached].sum())
-
-
-class _Official:
-    """Interpolated precision with weighted images; which wild detection precedes which correct one never changes."""
-
-    def __init__(self, ranked: Ranked, data: OpenSetData, levels: Levels) -> None:
-        self.ranked, self.n_levels, self.n_images = ranked, len(levels.n_wild), data.wild.n_images
-        self.true = np.flatnonzero(ranked.correct)
-        self.starts = np.searchsorted(self.true, ranked.starts)
-        score = ranked.score[self.true]
-        wild = data.wild_found
-        place = np.empty(len(wild), dtype=np.int64)
-        for c in range(ranked.n_classes):
-            own = np.flatnonzero(wild.category == c)
-            begin, end = self.starts[c], self.starts[c + 1]
-            place[own] = begin + np.searchsorted(-score[begin:end], -wild.score[own], side="right")
-            place[own[place[own] == end]] = len(self.true)  # behind the last correct one: never counted
-        order = np.argsort(place, kind="stable")
-        self.wild_image = wild.image[order]
-        self.n_before = np.searchsorted(place[order], np.arange(len(self.true)), side="right")
-
-    def draw(self, weights: Floats, drawn: Ints, by_level: Ints) -> None:
-        """Interpolated precision for one replicate: rows are correct detections, columns no wild images and levels."""
-        inside = by_level < self.n_levels
-        cells = drawn[inside] * self.n_levels + by_level[inside]
-        times = np.bincount(cells, minlength=self.n_images * self.n_levels).reshape(self.n_images, self.n_levels)
-        times = np.cumsum(times, axis=1)
-        running = np.zeros((len(self.wild_image) + 1, self.n_levels + 1))
-        running[1:, 1:] = np.cumsum(times[self.wild_image], axis=0)
-        above = running[self.n_before]
-        sizes = np.diff(self.starts)
-        base = running[np.concatenate([[0], self.n_before])[self.starts[:-1]]]
-        above -= np.repeat(base, sizes, axis=0)
-        taken = np.concatenate([[0.0], np.cumsum(weights)])
-        n_known = taken[self.true + 1] - np.repeat(taken[self.ranked.starts[:-1]], sizes)
-        self.total = np.cumsum(weights[self.true])
-        self.before = np.concatenate([[0.0], self.total])[self.starts[:-1]]
-        n_found = self.total - np.repeat(self.before, sizes)
-        count = n_known[:, None] + above
-        self.precision = np.divide(n_found[:, None], count, out=np.zeros_like(count), where=count > 0)
-        for begin, end in pairwise(self.starts):
-            self.precision[begin:end] = np.maximum.accumulate(self.precision[begin:end][::-1])[::-1]
-
-    def awi(self, point: OperatingPoint, n_objects: NDArray[Any]) -> float:
-        """Mean over levels of the ratio of class-mean precisions, minus 1."""
-        place = np.searchsorted(self.total, self.before + needed(n_objects, point.recall), side="left")
-        precision = self.precision[place[point.reached]].mean(axis=0)
-        return float((precision[0] / precision[1:] - 1).mean())

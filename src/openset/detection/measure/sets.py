@@ -94,6 +94,8 @@ def arrange(known: GroundTruth, known_found: Detections, wild: GroundTruth, wild
     real = [i for i, name in enumerate(known.class_names) if not is_unknown(name)]
     refusal = [i for i, name in enumerate(known.class_names) if is_unknown(name)]
     _check_wild(known, [known.class_names[i] for i in real], wild)
+    for truth in (known, wild):
+        _check_once(truth)
     n = known.n_classes
     claims, refusals = _of_classes(known_found, real, n), _of_classes(known_found, refusal, n)
     wild_claims, wild_refusals = _of_classes(wild_found, real, n), _of_classes(wild_found, refusal, n)
@@ -128,6 +130,18 @@ def _check_wild(known: GroundTruth, names: Sequence[str], wild: GroundTruth) -> 
             )
 
 
+def _check_once(truth: GroundTruth) -> None:
+    """An image that stands in a file twice, under two ids, would be counted as two images."""
+    names = [name for name in truth.file_names if name]
+    if len(set(names)) < len(names):
+        twice = next(name for i, name in enumerate(names) if name in names[:i])
+        ids = [one for one, name in zip(truth.image_ids, truth.file_names, strict=True) if name == twice]
+        raise OpenSetError(
+            f"{truth.source} has the image file {twice!r} {len(ids)} times, with the ids {three(ids)}: rates per image "
+            "would count it as several images. Give every image once."
+        )
+
+
 def _of_classes(found: Detections, classes: list[int], n_classes: int) -> Detections:
     """Detections of some classes, numbered anew in that order."""
     new = np.full(n_classes, -1)
@@ -147,6 +161,38 @@ def _only_classes(truth: GroundTruth, classes: list[int]) -> GroundTruth:
         category=new[truth.category],
     )
     return part.select(np.flatnonzero(part.category >= 0))
+
+
+# ---- images without detections -------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Silence:
+    """Images without any detection, at any score."""
+
+    known: int
+    wild: int
+    suspicious: bool
+    """Whether so many wild images are silent, as the others speak, that their results are probably missing."""
+
+
+def silence(data: OpenSetData) -> Silence:
+    """Count silent images, and see whether wild images fall silent in a way that no score does.
+
+    Where most images have several detections, images with none are about as rare as images with one. Many of the first
+    and hardly any of the second mean that a detector was not run on them, or that their results were lost.
+    """
+    n_known, n_wild = (
+        np.bincount(np.concatenate([found.image, refused.image]), minlength=truth.n_images)
+        for truth, found, refused in (
+            (data.known, data.known_found, data.refused_known),
+            (data.wild, data.wild_found, data.refused_wild),
+        )
+    )
+    none, one = int((n_wild == 0).sum()), int((n_wild == 1).sum())
+    speaking = n_wild[n_wild > 0]
+    several = len(speaking) > 0 and speaking.mean() >= 3
+    return Silence(int((n_known == 0).sum()), none, bool(several and none > 10 + 5 * one))
 
 
 # ---- wilderness levels ---------------------------------------------------------------------------------------------

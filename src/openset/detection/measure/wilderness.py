@@ -5,26 +5,33 @@ Three ways to pool the classes are in use and differ by half or more, so every r
 - `paper`: FPo / (TPc + FPc) of the counts summed over classes (section 4.2 of the paper);
 - `macro`: the mean over classes of the same ratio per class;
 - `official`: class-mean of the interpolated precision on known images, divided by the same with wild images, minus 1.
+
+`paper` and `macro` do not depend on the order of the wild images: FPo at a wilderness level of n images is what n of
+them, drawn at random, have on average, n / N of all. `official` takes the first n in file order, by definition.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from openset.detection.measure.ranking import OperatingPoint, PrecisionTable
+from openset.detection.measure.operating import Operating
+from openset.detection.measure.ranking import PrecisionTable
+from openset.detection.measure.resampling import Counts
 from openset.detection.measure.sets import Levels
-from openset.detection.read.coco import Detections, Floats, Ints
-from openset.errors import OpenSetError
+from openset.detection.read.coco import Bools, Detections, Floats, Ints
 
 VARIANTS = ("paper", "macro", "official")
+IN_FILE_ORDER = "official"
+"""The variant that takes wild images in file order."""
 
 
 @dataclass(frozen=True)
 class Wilderness:
-    """Wilderness Impact at one recall, by one variant. Classes that do not reach the recall are listed, not counted."""
+    """Wilderness Impact at one operating point, by one variant. Classes that are not reached are not counted."""
 
-    recall: float
+    point: Operating
     variant: str
     ratios: tuple[float, ...]
     impact: tuple[float, ...]
@@ -34,42 +41,57 @@ class Wilderness:
     awi_high: float | None
     slope: float
     """Impact per unit of wilderness ratio: least squares through the origin."""
-    fp_per_1000: float
-    """Accepted detections per 1,000 wild images, over all of them."""
-    thresholds: dict[str, float]
-    unreached: tuple[str, ...]
-    n_true: int
-    """TPc."""
-    n_false: int
-    """FPc."""
-    n_open: tuple[int, ...]
-    """FPo at each ratio."""
+    n_open: tuple[float, ...]
+    """FPo at each ratio, on average over the orders of the wild images; in file order for `official`."""
     per_class: dict[str, tuple[float, ...]]
     """Each class's own FPo / (TPc + FPc) at each ratio."""
 
+    @property
+    def recall(self) -> float | None:
+        """Of the operating point; None at frozen thresholds."""
+        return self.point.recall
+
+    @property
+    def unreached(self) -> tuple[str, ...]:
+        """Classes that are left out."""
+        return self.point.unreached
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain numbers, without those of the operating point."""
+        return {"recall": self.recall, **{key: value for key, value in vars(self).items() if key != "point"}}
+
+
+def row_name(row: Wilderness, rows: Sequence[Wilderness]) -> str:
+    """What a row is called beside the others: its operating point, and its variant where there are several."""
+    several = len({other.variant for other in rows}) > 1
+    return row.point.name + (f", {row.variant}" if several else "")
+
 
 def summarise(
-    point: OperatingPoint,
+    point: Operating,
     variant: str,
     levels: Levels,
-    open_counts: Ints,
-    n_open_all: int,
-    n_wild: int,
+    open_counts: Floats,
+    counted: Bools,
     table: PrecisionTable | None,
-    names: Sequence[str],
 ) -> Wilderness:
-    """One row of the result from counts per class and level."""
-    reached = np.flatnonzero(point.reached).tolist()
-    if not reached:
-        raise OpenSetError(
-            f"None of the {len(names)} classes reaches recall {point.recall:g}, so no threshold exists there: "
-            "give a lower recall."
-        )
-    per_class = open_counts[reached] / point.accepted[reached, None]
-    impact = wilderness_impact(point, variant, open_counts, table)
+    """One row of the result from counts per class (rows) and level; `counted` are the classes to pool."""
+    names = list(point.classes)
+    rows = list(point.classes.values())
+    accepted = np.array([row.n_true + row.n_false for row in rows], dtype=np.float64)
+    counted = counted & (accepted > 0)
+    if variant == "official":
+        assert table is not None
+        assert point.recall is not None
+        precision = table.at(point.recall)[counted].mean(axis=0)
+        impact = precision[0] / precision[1 : 1 + len(levels.ratios)] - 1
+    elif variant == "macro":
+        impact = (open_counts[counted] / accepted[counted, None]).mean(axis=0)
+    else:
+        impact = open_counts[counted].sum(axis=0) / accepted[counted].sum()
     ratios = np.array(levels.ratios)
     return Wilderness(
-        recall=point.recall,
+        point=point,
         variant=variant,
         ratios=levels.ratios,
         impact=tuple(impact.tolist()),
@@ -77,38 +99,48 @@ def summarise(
         awi_low=None,
         awi_high=None,
         slope=float(ratios @ impact / (ratios @ ratios)),
-        fp_per_1000=1000 * n_open_all / n_wild,
-        thresholds={names[i]: float(point.thresholds[i]) for i in reached},
-        unreached=tuple(names[i] for i in np.flatnonzero(~point.reached).tolist()),
-        n_true=int(point.true.sum()),
-        n_false=int(point.accepted.sum() - point.true.sum()),
-        n_open=tuple(open_counts[reached].sum(axis=0).tolist()),
-        per_class={names[i]: tuple(row.tolist()) for i, row in zip(reached, per_class, strict=True)},
+        n_open=tuple(open_counts[counted].sum(axis=0).tolist()),
+        per_class={names[c]: tuple((open_counts[c] / accepted[c]).tolist()) for c in np.flatnonzero(counted).tolist()},
     )
 
 
-def wilderness_impact(
-    point: OperatingPoint, variant: str, open_counts: Ints, table: PrecisionTable | None = None
-) -> Floats:
-    """WI at each level.
+def pooled(counts: Counts, variant: str, classes: Sequence[Bools], share: float) -> Floats:
+    """AWI of each operating point in one draw, over the same classes as in the data; NaN where none has an object.
 
-    `official` needs the interpolated precision: known images alone in the first column, then one column per level.
+    `share` is the mean number of wild images of a level, as a share of all.
     """
-    reached = point.reached
-    if variant == "official":
-        assert table is not None
-        precision = table.at(point.recall)[reached].mean(axis=0)
-        return precision[0] / precision[1 : 1 + open_counts.shape[1]] - 1
-    if variant == "macro":
-        return np.asarray((open_counts[reached] / point.accepted[reached, None]).mean(axis=0))
-    return np.asarray(open_counts[reached].sum(axis=0) / point.accepted[reached].sum())
+    out = np.full(len(counts.true), np.nan)
+    for j, chosen in enumerate(classes):
+        use = chosen & counts.defined & (counts.accepted[j] > 0)
+        if use.any():
+            opened, accepted = counts.open[j][use], counts.accepted[j][use]
+            out[j] = share * ((opened / accepted).mean() if variant == "macro" else opened.sum() / accepted.sum())
+    return out
 
 
-def count_open(found: Detections, thresholds: Floats, n_wild: Ints) -> Ints:
-    """FPo: accepted detections per class (rows) on the first n wild images, for each n (columns)."""
+def pooled_precision(precision: Floats, classes: Sequence[Bools]) -> Floats:
+    """AWI of each recall in one draw by the `official` variant, from `Interpolated.at_recalls`."""
+    out = np.full(len(precision), np.nan)
+    for j, chosen in enumerate(classes):
+        use = chosen & ~np.isnan(precision[j][:, 0])
+        if use.any():
+            mean = precision[j][use].mean(axis=0)
+            if mean[1:].all():
+                out[j] = (mean[0] / mean[1:] - 1).mean()
+    return out
+
+
+def open_at_levels(n_open: Ints, levels: Levels, n_wild: int) -> Floats:
+    """FPo of each class (rows) at each level, on average over the orders of the wild images."""
+    return np.asarray(n_open[:, None] * (levels.n_wild / n_wild))
+
+
+def open_in_file_order(found: Detections, thresholds: Floats, levels: Levels) -> Floats:
+    """FPo of each class (rows) on the first n wild images, for the n of each level."""
+    n_levels = len(levels.n_wild)
     accepted = np.flatnonzero(found.score >= thresholds[found.category])
-    level = np.searchsorted(n_wild, found.image[accepted], side="right")
-    inside = level < len(n_wild)
-    cells = found.category[accepted][inside] * len(n_wild) + level[inside]
-    counts = np.bincount(cells, minlength=len(thresholds) * len(n_wild))
-    return np.cumsum(counts.reshape(len(thresholds), len(n_wild)), axis=1)
+    level = np.searchsorted(levels.n_wild, found.image[accepted], side="right")
+    inside = level < n_levels
+    cells = found.category[accepted][inside] * n_levels + level[inside]
+    counts = np.bincount(cells, minlength=len(thresholds) * n_levels)
+    return np.cumsum(counts.reshape(len(thresholds), n_levels), axis=1).astype(np.float64)

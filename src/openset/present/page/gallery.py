@@ -3,12 +3,12 @@
 import base64
 import io
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from openset._io.pictures import corners, open_picture, score_text
-from openset.errors import OpenSetError
-from openset.present.page.html import section, text
+from openset.present.page.html import section, table, text
+from openset.results.table import Cell, Content, Table
 
 _SIDE = 320
 _MOST = 24
@@ -32,25 +32,26 @@ class FalseDetection:
 
 
 def gallery_section(detections: Sequence[FalseDetection]) -> tuple[str, str | None]:
-    """HTML of the highest scored detections with their boxes, and a sentence if some of the images are missing."""
+    """HTML of the highest scored detections, drawn where the image is at hand, and a sentence if some are missing."""
     worst = sorted(detections, key=lambda found: -found.score)[:_MOST]
     if not worst:
         return "", None
     there = [found for found in worst if found.image is not None and Path(found.image).is_file()]
     missing = [found.name or str(found.image) for found in worst if found not in there]
-    if not there:
-        raise OpenSetError(
-            f"None of the {len(worst)} images of the gallery is there, {missing[0]} for example: "
-            "give the folder of the wild images."
-        )
     note = None
-    if missing:
+    if there and missing:
         verb = "is" if len(missing) == 1 else "are"
-        note = f"{len(missing)} of {len(worst)} images of the gallery {verb} missing, {missing[0]} for example."
+        note = f"{len(missing)} of {len(worst)} images of the gallery {verb} missing, {missing[0]} for example"
+    rows: list[list[Content]] = [
+        [found.name or str(found.image), found.label, Cell(score_text(found.score), found.score), found.truth or "–"]
+        for found in worst
+    ]
+    listed = Table(["Image", "Claimed", "Score", "Really"], rows, title="The same as a list", align="llrl")
+    if not there:
+        listed = replace(listed, title="On which images")
+    pictures = f'<div class="gallery">{"".join(map(_figure, there))}</div>' if there else ""
     hint = "The detections with the highest scores among those that are wrong, the first one of each image."
-    shown = "".join(map(_figure, there))
-    html = section("Worst false detections", f'<div class="gallery">{shown}</div>', name="gallery", hint=hint)
-    return html, note
+    return section("Worst false detections", pictures, table(listed, name="worst"), name="gallery", hint=hint), note
 
 
 def _figure(found: FalseDetection) -> str:

@@ -1,8 +1,4 @@
-"""Open-set detection: what wild images do to a detector.
-
-The functions take anything with the fields that `openset.results.views.detection` names: the results of
-`openset.detection.evaluate_open_set` have them.
-"""
+"""Open-set detection: what wild images do to a detector, from the results of `evaluate_open_set`."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -11,6 +7,11 @@ import numpy as np
 from matplotlib.colors import SymLogNorm
 from matplotlib.figure import Figure
 
+from openset.detection.measure.background import ObjectVersusBackground
+from openset.detection.measure.errors import KINDS, Confusion, Errors
+from openset.detection.measure.evaluation import OpenSetEvaluation
+from openset.detection.measure.operating import point_name
+from openset.detection.measure.wilderness import Wilderness, row_name
 from openset.errors import OpenSetError
 from openset.present.plots.matrices import draw_matrix
 from openset.present.plots.style import (
@@ -25,24 +26,15 @@ from openset.present.plots.style import (
     plot_style,
     save,
 )
-from openset.results.views.detection import (
-    ERROR_KINDS,
-    BackgroundResult,
-    ConfusionResult,
-    DetectionResult,
-    ErrorResult,
-    WildernessResult,
-    row_name,
-)
 
 
-def wilderness(results: Mapping[str, Sequence[WildernessResult]], *, columns: int | None = None) -> Figure:
+def wilderness(results: Mapping[str, Sequence[Wilderness]], *, columns: int | None = None) -> Figure:
     """Wilderness Impact over the wilderness ratio; one panel per detector, one line per recall (Elephant, Fig. 5)."""
     _need(results)
     with plot_style():
         figure, axes = panels(len(results), columns=columns or min(2, len(results)), share_y=True)
         for axis, (name, rows) in zip(axes, results.items(), strict=True):
-            for place, row in enumerate(sorted(rows, key=lambda row: row.recall)):
+            for place, row in enumerate(sorted(rows, key=lambda row: row.recall or 0)):
                 axis.plot([0, *row.ratios], [0, *row.impact], label=row_name(row, rows), **line_style(place))
             axis.set_title(plain(name))
             axis.set_xlabel("wilderness ratio (wild / known images)")
@@ -53,7 +45,7 @@ def wilderness(results: Mapping[str, Sequence[WildernessResult]], *, columns: in
     return figure
 
 
-def detection_errors(results: Mapping[str, ErrorResult]) -> Figure:
+def detection_errors(results: Mapping[str, Errors]) -> Figure:
     """Kinds of wrong detections in percent of all, without and with wild images (Elephant, Fig. 3)."""
     _need(results)
     with plot_style():
@@ -69,15 +61,15 @@ def detection_errors(results: Mapping[str, ErrorResult]) -> Figure:
         axis = figure.subplots()
         left = np.zeros(len(bars))
         shares = np.array([np.asarray(counts) / max(sum(counts), 1) for _, counts in bars])
-        for kind in range(1, len(ERROR_KINDS)):
-            if ERROR_KINDS[kind] == "not annotated" and not shares[:, kind].any():
+        for kind in range(1, len(KINDS)):
+            if KINDS[kind] == "not annotated" and not shares[:, kind].any():
                 continue
             axis.barh(
                 range(len(bars)),
                 shares[:, kind],
                 left=left,
                 height=0.65,
-                label=ERROR_KINDS[kind],
+                label=KINDS[kind],
                 color=COLOURS[(kind - 1) % len(COLOURS)],
                 hatch=HATCHES[(kind - 1) % len(HATCHES)],
                 edgecolor="white",
@@ -94,7 +86,7 @@ def detection_errors(results: Mapping[str, ErrorResult]) -> Figure:
     return figure
 
 
-def detection_confusion(result: ConfusionResult) -> Figure:
+def detection_confusion(result: Confusion) -> Figure:
     """Detections of each class by the object they lie on, unknown ones right of the line (Elephant, Fig. 4).
 
     Unknown classes that nothing is taken for are left out: there may be many.
@@ -124,7 +116,7 @@ def detection_confusion(result: ConfusionResult) -> Figure:
     return figure
 
 
-def object_versus_background(results: Mapping[str, BackgroundResult], *, per_row: int = 5) -> Figure:
+def object_versus_background(results: Mapping[str, ObjectVersusBackground], *, per_row: int = 5) -> Figure:
     """p(class) - p(background) of correct detections, one small panel per class (Elephant, Fig. 8)."""
     _need(results)
     per_row = min(per_row, len(results))
@@ -147,12 +139,12 @@ def object_versus_background(results: Mapping[str, BackgroundResult], *, per_row
 
 
 def write_detection_figures(
-    folder: str | Path, name: str, result: DetectionResult, *, formats: Sequence[str] = ("pdf", "png")
+    folder: str | Path, name: str, result: OpenSetEvaluation, *, formats: Sequence[str] = ("pdf", "png")
 ) -> list[Path]:
     """Write every figure of one detector, called `name`, as PDF and PNG; returns the files."""
     made = {
         "wilderness": wilderness({name: result.wilderness}),
-        "detection-errors": detection_errors({f"recall {row.recall:g}": row for row in result.errors}),
+        "detection-errors": detection_errors({point_name(row.recall): row for row in result.errors}),
         "detection-confusion": detection_confusion(result.confusion),
     }
     if result.background:

@@ -89,6 +89,9 @@ class Dots extends Rows {
   }
 }
 
+// Counts that are means over orders of images.
+const few = value => ({ text: value.toLocaleString("en", { maximumFractionDigits: 1 }), value });
+
 // The wilderness ratio moves a rule over the curves; impact and counts at each ratio are in the data.
 function wildernessSlider({ ratios, rows, highest }) {
   const input = document.getElementById("ratio");
@@ -102,8 +105,8 @@ function wildernessSlider({ ratios, rows, highest }) {
     const at = +input.value, ratio = plain(ratios[at]);
     document.getElementById("ratio-value").textContent = ratio;
     chart.mark(rows.map((row, i) => ({ x: ratios[at], y: row.impact[at], colour: `c${i % 8}` })), ratios[at]);
-    tables.get("at-ratio").show(["Recall", "Wilderness Impact", "False detections on wild images", "Detections on known images"],
-      rows.map(row => [row.name, { text: row.impact[at].toFixed(4), value: row.impact[at] }, count(row.open[at]), count(row.accepted)]));
+    tables.get("at-ratio").show(["At", "Wilderness Impact", "False detections on wild images, on average", "Detections on known images"],
+      rows.map(row => [row.name, { text: row.impact[at].toFixed(4), value: row.impact[at] }, few(row.open[at]), count(row.accepted)]));
     const said = rows.map(row => `${row.name}: ${row.impact[at].toFixed(3)}`).join(", ");
     document.getElementById("summary").textContent = `At wilderness ratio ${ratio} the impact is ${said}.`;
     input.setAttribute("aria-valuetext", `wilderness ratio ${ratio}`);

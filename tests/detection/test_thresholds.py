@@ -1,15 +1,18 @@
-"""Operating points: by hand, against a scan of every threshold, frozen and applied."""
+"""Thresholds: by hand, against a scan of every threshold, frozen and applied."""
 
 import json
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from detection_sets import make_found, pencil_case, random_set, random_wild
-from openset.detection.measure.evaluation import matched
+from openset.detection.choosing import best_f_beta, choose
+from openset.detection.measure.evaluation import evaluate_data, evaluate_open_set, matched
+from openset.detection.measure.operating import operate
 from openset.detection.measure.sets import arrange, load
-from openset.detection.thresholds import Thresholds, apply, best_f_beta, choose
+from openset.detection.thresholds import Thresholds, frozen_for, with_frozen_notes
 from openset.errors import OpenSetError
 
 
@@ -87,7 +90,7 @@ def test_wild_budget_is_kept_and_used_up(per_thousand):
     assert (scores >= t).sum() <= n_allowed
     lower = scores[scores < t]
     assert not len(lower) or (scores >= lower.max()).sum() > n_allowed
-    assert chosen.achieved.fp_per_1000 <= per_thousand
+    assert chosen.achieved.fp_per_1000.value <= per_thousand
     each = choose(data, ranked, f"wild_fp_per_class={per_thousand}")
     for c, name in enumerate(data.known.class_names):
         own = scores[data.wild_found.category == c]
@@ -102,16 +105,72 @@ def test_frozen_and_applied_to_other_data(tmp_path):
     assert chosen.thresholds == {"a": 0.7, "b": None}
     assert chosen.n == {"known": 4, "wild": 4, "objects": 6}
     chosen.write(tmp_path / "t.json")
-    assert {"rule", "thresholds", "achieved", "n"} <= set(json.loads((tmp_path / "t.json").read_text()))
+    content = json.loads((tmp_path / "t.json").read_text())
+    assert (content["kind"], content["schema"], content["classes"]) == ("detection thresholds", 2, ["a", "b"])
+    assert (content["matching"], content["iou"], content["files"]["known"]) == ("voc", 0.5, "truth")
     again = Thresholds.read(tmp_path / "t.json")
     assert again == chosen
-    rows, total = apply(data, ranked, again.for_classes(("a", "b"), "here"))
-    assert rows["a"].threshold == 0.7
-    assert (rows["a"].recall, rows["a"].precision, rows["a"].precision_open) == (0.5, 0.5, 2 / 7)
-    assert rows["a"].fp_per_1000 == 750
-    assert (rows["b"].threshold, rows["b"].recall, rows["b"].precision) == (None, 0, None)
-    assert (total.recall, total.precision) == (2 / 6, 2 / 4)
-    assert again.for_classes(("b",), "here").tolist() == [math.inf]
+    point = operate(data, ranked, again.for_classes(("a", "b"), "here"))
+    a, b = point.classes["a"], point.classes["b"]
+    assert a.threshold == 0.7
+    assert (a.recall.value, a.precision.value, a.precision_open.value) == (0.5, 0.5, pytest.approx(2 / 7))
+    assert (a.fp_per_1000.value, a.n_missed, a.n_open) == (750, 2, 3)
+    assert (b.threshold, b.recall.value, b.precision.value) == (None, 0, None)
+    assert (point.total.recall.value, point.total.precision.value) == (2 / 6, 2 / 4)
+    assert (point.unreached, point.worst_recall) == (("b",), 0)
+    assert again.for_classes(("b", "a"), "here").tolist() == [math.inf, 0.7]
+
+
+def test_thresholds_of_other_classes_or_conditions_are_refused(tmp_path):
+    data, ranked = ready(*pencil_case())
+    chosen = choose(data, ranked, "recall=0.5")
+    with pytest.raises(OpenSetError, match="are of other classes than here, which has no 'b'"):
+        chosen.for_classes(("a",), "here")
+    with pytest.raises(OpenSetError, match="chosen with matching voc, and this is matching coco: give --matching voc"):
+        frozen_for(data, chosen, matching="coco", iou=0.5)
+    with pytest.raises(OpenSetError, match=r"chosen with iou 0.5, and this is iou 0.7: give --iou 0.5, or --force"):
+        frozen_for(data, chosen, matching="voc", iou=0.7)
+    assert frozen_for(data, chosen, matching="coco", iou=0.7, force=True).tolist() == [0.7, math.inf]
+    old = {"schema": 1, "rule": "recall=0.5", "thresholds": {"a": 0.7, "b": None}, "achieved": {}, "n": {"known": 4}}
+    (tmp_path / "old.json").write_text(json.dumps(old))
+    assert frozen_for(data, tmp_path / "old.json", matching="coco", iou=0.9).tolist() == [0.7, math.inf]
+
+
+def test_evaluation_at_frozen_thresholds(tmp_path):
+    """Everything at .65 for a and nothing of b: TP 2, FP 2, and .95, .7, .8 on wild images."""
+    known, found, wild, wild_found = pencil_case()
+    frozen = Thresholds("by hand", {"a": 0.65, "b": None}, None, {}, "voc", 0.5)
+    result = evaluate_open_set(known, found, wild, wild_found, thresholds=frozen, bootstrap=50)
+    [point] = result.operating
+    assert (point.recall, point.name) == (None, "frozen thresholds")
+    assert (point.total.n_true, point.total.n_false, point.total.n_open) == (2, 2, 3)
+    assert point.unreached == ("b",)
+    assert result.wilderness[0].impact[-1] == 0.75
+    assert result.wilderness[0].awi_low <= result.wilderness[0].awi <= result.wilderness[0].awi_high
+    assert result.errors[0].open_set == (2, 2, 0, 0, 2, 0, 1)
+    assert result.confusion.counts[0] == (4, 0, 1, 1)
+    with pytest.raises(OpenSetError, match="'official' is defined by a recall"):
+        evaluate_open_set(known, found, wild, wild_found, thresholds=frozen, variant="official")
+
+
+def test_thresholds_that_accept_nothing_have_no_impact():
+    data, _ = ready(*pencil_case())
+    result = evaluate_data(data, thresholds=np.array([2.0, 2.0]), bootstrap=10)
+    assert result.wilderness == ()
+    assert result.operating[0].total.precision.value is None
+    assert result.operating[0].unreached == ("a", "b")
+    assert result.operating[0].total.fp_per_1000.value == 0
+
+
+def test_thresholds_applied_to_the_data_they_come_from_are_pointed_out():
+    data, ranked = ready(*pencil_case())
+    chosen = choose(data, ranked, "recall=0.5")
+    result = evaluate_data(data, thresholds=frozen_for(data, chosen, matching="voc", iou=0.5), bootstrap=0)
+    noted = with_frozen_notes(result, chosen, "t.json")
+    assert "t.json was chosen on these very data" in noted.notes[-1]
+    assert noted.settings["rule"] == "recall=0.5"
+    other = replace(chosen, fingerprint="x")
+    assert with_frozen_notes(result, other, "t.json").notes == result.notes
 
 
 def test_without_wild_images():
@@ -120,7 +179,9 @@ def test_without_wild_images():
     ranked = matched(data)[1]
     chosen = choose(data, ranked, "recall=0.5")
     assert chosen.thresholds == {"a": 0.7, "b": None}
-    assert chosen.achieved.fp_per_1000 is None
+    assert chosen.achieved.fp_per_1000.value is None
+    assert chosen.achieved.precision_open.value is None
+    assert set(chosen.files) == {"known", "known_found"}
     with pytest.raises(OpenSetError, match="give wild images"):
         choose(data, ranked, "wild_fp=1")
 
@@ -150,8 +211,7 @@ def test_bad_rules_are_named(tmp_path):
 
 
 def test_frozen_thresholds_go_to_the_very_class_they_were_chosen_for():
-    _, point = apply(*ready(*pencil_case()), np.zeros(2))
-    frozen = Thresholds("by hand", {"c#": 0.1, "c++": 0.2, "motor-bike": 0.3, "motorbike": 0.4}, point, {})
+    frozen = Thresholds("by hand", {"c#": 0.1, "c++": 0.2, "motor-bike": 0.3, "motorbike": 0.4}, None, {})
     names = ("c++", "motor-bike", "c#", "motorbike")
     assert frozen.for_classes(names, "here").tolist() == [0.2, 0.3, 0.1, 0.4]
 
