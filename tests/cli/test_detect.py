@@ -243,7 +243,11 @@ def test_without_pictures_there_is_one_sentence_and_no_page(files, page_words, c
         (["--ratios", "0.1:0.4"], "neither a number nor a range such as 0.1:4.6:0.1"),
         (["--ratios", "0.5:0.1:0.1"], "never ends; write it as first:last:step"),
         (["--require", "awi"], "write for example 'recall>=0.5'"),
-        (["--require", "awi.high<=1", "--recall", "0.5", "--bootstrap", "0"], "has no interval; give --bootstrap"),
+        (["--require", "awi<=1"], "add a bar on precision, precision_open or map"),
+        (
+            ["--require", "awi.high<=1", "--require", "map>=0", "--recall", "0.5", "--bootstrap", "0"],
+            "has no interval; give --bootstrap",
+        ),
     ],
 )
 def test_mistakes_are_one_sentence_and_code_2(files, capsys, words, sentence):

@@ -6,6 +6,7 @@ import pytest
 from detection_sets import make_found, make_truth, pencil_case
 from openset.detection.gate import check_detection_bars, out_of_reach, parse_detection_bar
 from openset.detection.measure.evaluation import evaluate_open_set
+from openset.detection.thresholds import Thresholds
 from openset.errors import OpenSetError
 
 
@@ -24,13 +25,13 @@ def test_bars_are_reached_or_missed(result):
     found = check(result, "awi<=0.5625", "fp_per_1000 <= 750", "map>=0.28", "awi<=0.56", "map_wild>=0.9")
     assert list(found.values()) == [True, True, True, False, False, False, True]
     assert list(found)[-2:] == ["unreached<=0", "silent<=0"]
-    [missed, *_] = check_detection_bars(result, [parse_detection_bar("awi<=0.56")])
+    [missed, *_] = check_detection_bars(result, [parse_detection_bar(text) for text in ("awi<=0.56", "map>=0")])
     assert missed.sentence == "recall 0.5, paper: awi<=0.56, found 0.5625."
 
 
 def test_lost_classes_fail_a_gate_unless_allowed(result):
-    assert check(result, "awi<=1")["unreached<=0"] is False
-    assert "unreached<=0" not in check(result, "awi<=1", allow_unreached=True)
+    assert check(result, "recall>=0")["unreached<=0"] is False
+    assert "unreached<=0" not in check(result, "recall>=0", allow_unreached=True)
     assert check(result, "unreached<=1") == {"unreached<=1": True, "silent<=0": True}
     assert check(result, "unreached<=0")["unreached<=0"] is False
     assert check(result) == {}  # without a bar there is no gate
@@ -49,23 +50,23 @@ def test_ends_of_intervals(result):
     found = check(result, "fp_per_1000.high<=1000", "fp_per_1000.low<=750", "precision_open.low>=0.2")
     assert list(found.values())[:3] == [False, True, False]
     with pytest.raises(OpenSetError, match=r"'awi.high<=1': recall 0.5, paper has no interval; give --bootstrap 1000"):
-        check(result, "awi.high<=1")
+        check(result, "awi.high<=1", "map>=0")
     with pytest.raises(OpenSetError, match="map has no interval; set the bar for its value"):
         check(result, "map.low>=0.1")
 
 
 def test_options_choose_among_values():
     result = evaluate_open_set(*pencil_case(), recalls=[0.25, 0.5], variant=["paper", "macro"], bootstrap=0)
-    bar = parse_detection_bar("awi(recall=0.5, variant=macro)<=1")
-    assert [one.where for one in check_detection_bars(result, [bar], allow_unreached=True, allow_silent=True)] == [
-        "recall 0.5, macro"
-    ]
-    every = check_detection_bars(result, [parse_detection_bar("awi<=1")], allow_unreached=True, allow_silent=True)
-    assert len(every) == 4
+    both = {"allow_unreached": True, "allow_silent": True}
+    for text, n in (("awi(recall=0.5, variant=macro)<=1", 1), ("awi(variant=macro)<=1", 2), ("awi<=1", 4)):
+        bars = [parse_detection_bar(text), parse_detection_bar("map>=0")]
+        found = [one.where for one in check_detection_bars(result, bars, **both)]
+        assert len(found) == n + 1
+        assert "recall 0.5, macro" in found
     with pytest.raises(OpenSetError, match="awi has no option 'recal' here; it has recall, variant"):
-        check(result, "awi(recal=0.5)<=1")
+        check(result, "awi(recal=0.5)<=1", "map>=0")
     with pytest.raises(OpenSetError, match="no such value"):
-        check(result, "awi(recall=0.7)<=1")
+        check(result, "awi(recall=0.7)<=1", "map>=0")
 
 
 def test_what_is_not_defined_passes_no_gate():
@@ -103,3 +104,18 @@ def test_a_rate_that_so_few_images_cannot_show():
     }  # fmt: skip
     assert any("no false detection on 100 wild images" in note and "3,689" in note for note in silent.notes)
     assert np.isclose(silent.operating[0].total.fp_per_1000.high, 36.9, atol=0.1)
+
+
+def test_bars_that_a_worse_detector_could_pass_need_another_one(result):
+    for text in ("awi<=0.1", "slope<=0.1"):
+        with pytest.raises(OpenSetError, match="false detections on known images lower it.*add a bar on precision"):
+            check(result, text)
+        check(result, text, "precision>=0.1")
+    frozen = evaluate_open_set(
+        *pencil_case(), thresholds=Thresholds("by hand", {"a": 0.5, "b": 0.5}, None, {}), bootstrap=0
+    )
+    for text in ("fp_per_1000<=20", "precision>=0.1"):
+        with pytest.raises(OpenSetError, match="lower scores improve it.*add a bar on recall or worst_recall"):
+            check(frozen, text)
+        check(frozen, text, "worst_recall>=0.1")
+        check(result, text)  # at a recall, finding less is not possible

@@ -12,6 +12,12 @@ from openset.results.gate import Bar, Candidate, GateResult, check_bar, parse_ba
 EXAMPLES = "'recall>=0.5', 'fp_per_1000.high<=20', 'awi(variant=macro)<=0.05' or 'unreached<=2'"
 GUARDS = {"unreached": "unreached<=0", "silent": "silent<=0"}
 """Bars that every gate has unless it sets its own: without them, finding less or losing a file passes it."""
+_PASSED_BY_FALSE_DETECTIONS = ("awi", "slope")
+"""More false detections on known images lower these, so a bar on them needs one of the next."""
+_NOTICE_FALSE_DETECTIONS = ("precision", "precision_open", "map")
+_PASSED_BY_FINDING_LESS = ("fp_per_1000", "awi", "slope", "precision", "precision_open")
+"""At frozen thresholds, lower scores pass these, so a bar on them needs one of the next; at a recall they do not."""
+_NOTICE_FINDING_LESS = ("recall", "worst_recall")
 _DEFAULTS = {"map": {"kind": "voc_11_point"}, "map_wild": {"kind": "voc_11_point"}}
 
 
@@ -29,6 +35,27 @@ def parse_detection_bar(text: str) -> Bar:
     return bar
 
 
+def check_complete(bars: Sequence[Bar], *, frozen: bool) -> None:
+    """Refuse bars that a worse detector could pass: those that need another one beside them.
+
+    >>> check_complete([parse_detection_bar("awi<=0.05")], frozen=False)
+    Traceback (most recent call last):
+    openset.errors.OpenSetError: --require 'awi<=0.05': false detections on known images lower it, so a worse detector \
+could pass; add a bar on precision, precision_open or map.
+    """
+    own = {bar.name for bar in bars}
+    rules = [(_PASSED_BY_FALSE_DETECTIONS, _NOTICE_FALSE_DETECTIONS, "false detections on known images lower it")]
+    if frozen:
+        rules.append((_PASSED_BY_FINDING_LESS, _NOTICE_FINDING_LESS, "at frozen thresholds lower scores improve it"))
+    for passed, notice, why in rules:
+        for bar in bars:
+            if bar.name in passed and own.isdisjoint(notice):
+                needed = f"{', '.join(notice[:-1])} or {notice[-1]}"
+                raise OpenSetError(
+                    f"--require '{bar.text}': {why}, so a worse detector could pass; add a bar on {needed}."
+                )
+
+
 def check_detection_bars(
     result: OpenSetEvaluation, bars: Sequence[Bar], *, allow_unreached: bool = False, allow_silent: bool = False
 ) -> list[GateResult]:
@@ -37,6 +64,7 @@ def check_detection_bars(
     Any bar brings the guards with it: classes that are not reached and lost results fail the gate unless allowed, or
     unless there is a bar on them.
     """
+    check_complete(bars, frozen=result.operating[0].recall is None)
     own = {bar.name for bar in bars}
     allowed = {"unreached": allow_unreached, "silent": allow_silent}
     guards = [parse_detection_bar(text) for name, text in GUARDS.items() if name not in own and not allowed[name]]

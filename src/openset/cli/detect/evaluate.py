@@ -106,7 +106,7 @@ def command(
 ) -> None:
     """What the open world does to a detector: mAP, Wilderness Impact, kinds of errors, confusions, and a verdict."""
     from openset._io.files import is_folder, write_json
-    from openset.detection.gate import check_detection_bars, out_of_reach, parse_detection_bar
+    from openset.detection.gate import check_complete, check_detection_bars, out_of_reach, parse_detection_bar
     from openset.detection.measure.evaluation import RECALLS, evaluate_data
     from openset.detection.measure.wilderness import VARIANTS
     from openset.detection.read.names import read_similar
@@ -125,6 +125,7 @@ def command(
     if recall and thresholds is not None:
         raise OpenSetError("Give --recall or --thresholds: frozen thresholds have the recall that they have.")
     bars = [parse_detection_bar(text) for text in require or []]
+    check_complete(bars, frozen=thresholds is not None)
     variants = [one for word in variant or ["paper"] for one in (VARIANTS if word == "all" else [word])]
     chosen_ratios = None if ratios is None else steps(ratios, "--ratios")
     frozen = None if thresholds is None else Thresholds.read(thresholds)
