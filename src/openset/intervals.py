@@ -1,7 +1,7 @@
 """How sure a figure is: DeLong for AUROC and OpenAUC, stratified bootstrap for the rest, paired tests, splits."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from statistics import NormalDist
 from typing import Any, Literal
 
@@ -50,6 +50,18 @@ class Comparison:
     difference: Interval
     p_value: float
     n: int
+    params: Mapping[str, Any] = field(default_factory=dict)
+    against: str = "all"
+
+    @property
+    def clear(self) -> bool:
+        """Whether the interval of the difference leaves out 0."""
+        return self.difference.low > 0 or self.difference.high < 0
+
+    @property
+    def first_is_better(self) -> bool:
+        """Whether the difference speaks for the first model, clear or not."""
+        return (self.difference.value > 0) == (METRICS[self.metric].better == "higher")
 
 
 # ---- DeLong --------------------------------------------------------------------------------------------------------
@@ -243,7 +255,7 @@ def compare(
     card = METRICS[metric]
     plain = set(params) <= {"ties"} and params.get("ties", "half") == "half"
     if card.interval == "delong" and plain:
-        return _compare_delong(first, second, metric, against, level)
+        return _compare_delong(first, second, metric, params, against, level)
     requests = [Request(card, params, against)]
     evaluators = [evaluator(scores, requests) for scores in (first, second)]
     a, b = bootstrap_values(evaluators, first, n_resamples=n_resamples, seed=seed)
@@ -260,11 +272,15 @@ def compare(
         difference,
         float(min(1.0, 2 * (tail + 1) / (n_resamples + 1))),
         len(first.counts(against).ranking.score),
+        params,
+        against,
     )
 
 
-def _compare_delong(first: Scores, second: Scores, metric: str, against: str, level: float) -> Comparison:
-    right = metric == "open_auc"
+def _compare_delong(
+    first: Scores, second: Scores, metric: str, params: Mapping[str, Any], against: str, level: float
+) -> Comparison:
+    right = METRICS[metric].uses_predictions
     both = [scores.counts(against) for scores in (first, second)]
     (known_a, open_a), (known_b, open_b) = (_sample_components(counts, right=right) for counts in both)
     variance = _mean_variance(known_a - known_b) + _mean_variance(open_a - open_b)
@@ -281,7 +297,8 @@ def _compare_delong(first: Scores, second: Scores, metric: str, against: str, le
         p_value = 2 * NormalDist().cdf(-abs(gap) / error) if error > 0 else sign_test
         difference = Interval(gap, max(gap - reach, -1.0), min(gap + reach, 1.0), level, "delong", error)
     intervals = [delong_of(counts, right=right, level=level) for counts in both]
-    return Comparison(metric, intervals[0], intervals[1], difference, p_value, len(both[0].ranking.score))
+    n = len(both[0].ranking.score)
+    return Comparison(metric, intervals[0], intervals[1], difference, p_value, n, params, against)
 
 
 def _mean_variance(values: Array) -> float:

@@ -13,10 +13,10 @@ def verdict(
     evaluations: Sequence[Evaluation],
     best: int,
     tests: Sequence[Paired] | None,
-    parts: Sequence[str],
 ) -> list[str]:
-    """Sentences for the top of the page, the most important first; without `tests` nobody looked for differences."""
-    name, found, main = names[best], evaluations[best], parts[0]
+    """What it all means, the most important first; without `tests` nobody looked for differences."""
+    name, found = names[best], evaluations[best]
+    parts, main = found.against, found.against[0]
     told = [_ranking(name, names, found, main), _weaker_side(found, main), _operating(found, main)]
     if tests is not None and len(names) > 1:
         told += _paired(name, tests)
@@ -25,14 +25,9 @@ def verdict(
     return told
 
 
-def best_of(evaluations: Sequence[Evaluation], against: str = "all") -> int:
-    """Which has the largest OpenAUC; the first of equals."""
-    return ranking(evaluations, [against] * len(evaluations))[0]
-
-
-def ranking(evaluations: Sequence[Evaluation], against: Sequence[str]) -> list[int]:
-    """Places of the evaluations from the largest OpenAUC to the smallest, each against its own open-set samples."""
-    values = [e.find("open_auc", against=part).value for e, part in zip(evaluations, against, strict=True)]
+def ranking(evaluations: Sequence[Evaluation]) -> list[int]:
+    """Places of the evaluations from the largest OpenAUC to the smallest; of equals the first comes first."""
+    values = [one.find("open_auc", against=one.against[0]).value for one in evaluations]
     return sorted(range(len(values)), key=lambda place: -values[place])
 
 
@@ -99,7 +94,7 @@ def _paired(name: str, tests: Sequence[Paired]) -> list[str]:
     other = nearest.second if sign == 1 else nearest.first
     low, high = sorted((sign * gap.low, sign * gap.high))
     told = f"{difference(sign * gap.value, low, high)} OpenAUC, {p_text(nearest.p_value)}"
-    if nearest.sure:
+    if nearest.clear:
         return [f"On the same samples it is better than {other}, the nearest one, beyond chance ({told})."]
     return [f"On the same samples it cannot be told apart from {other} ({told})."]
 
