@@ -1,7 +1,12 @@
 """What importing costs, and what the package promises as a whole."""
 
+import ast
 import subprocess
 import sys
+from importlib import import_module
+from pathlib import Path
+
+import pytest
 
 import openset
 
@@ -26,7 +31,53 @@ def test_the_promised_names_are_there():
 
 
 def test_a_wrong_name_is_an_attribute_error():
-    import pytest
-
     with pytest.raises(AttributeError, match="no attribute 'Score'"):
         openset.Score  # noqa: B018
+
+
+ROOT = Path(openset.__file__).parent
+
+
+def bound_and_used(path):
+    """Public names that the `__init__` of a package takes from openset or defines, and names that it uses itself."""
+    tree, names = ast.parse(path.read_text(encoding="utf-8")), set()
+    for node in tree.body:
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("openset"):
+            names |= {alias.asname or alias.name for alias in node.names}
+        elif isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+            names.add(node.name)
+        elif isinstance(node, (ast.Assign, ast.AnnAssign)):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            names |= {target.id for target in targets if isinstance(target, ast.Name)}
+    used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
+    return {name for name in names if not name.startswith("_")}, used
+
+
+PACKAGES = {
+    ".".join(["openset", *file.parent.relative_to(ROOT).parts]): bound_and_used(file)
+    for file in sorted(ROOT.rglob("__init__.py"))
+    if not any(part.startswith("_") or part == "cli" for part in file.parent.relative_to(ROOT).parts)
+}
+FOR_THEIR_CARDS = {"openset.metrics": {"ranking", "decisions", "probabilities"}}
+
+
+@pytest.mark.parametrize("name", [name for name, (bound, _) in PACKAGES.items() if bound and name != "openset"])
+def test_every_public_name_of_a_package_is_listed_and_importable(name):
+    package = import_module(name)
+    listed = package.__all__
+    assert len(listed) == len(set(listed))
+    bound, used = PACKAGES[name]
+    assert set(listed) <= bound
+    assert bound - set(listed) <= used | FOR_THEIR_CARDS.get(name, set())
+    for one in listed:
+        assert getattr(package, one) is not None
+
+
+def test_the_names_of_the_package_are_those_that_type_checkers_see():
+    tree = ast.parse((ROOT / "__init__.py").read_text(encoding="utf-8"))
+    checking = next(node for node in tree.body if isinstance(node, ast.If))
+    seen = {alias.asname for node in checking.body for alias in node.names}
+    assert {"__version__", *seen} == set(openset.__all__)
+    assert {"Comparison", "Document", "Evaluation", "Interval"} <= seen
+    for name in seen:
+        assert getattr(openset, name).__name__ == name

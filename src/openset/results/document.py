@@ -8,7 +8,7 @@ from typing import Any
 from openset._core.registry import Registry
 from openset._io.files import read_json, write_json
 from openset.errors import OpenSetError
-from openset.evaluation import Evaluation
+from openset.evaluation import Evaluation, Result
 from openset.results.gate import Bar, GateResult
 from openset.results.metric_bars import check_metric_bars
 from openset.results.paired import Paired, against_best
@@ -32,10 +32,10 @@ class Group:
     splits: tuple[str, ...]
     metrics: tuple[MetricSpread, ...]
 
-    def find(self, name: str, *, against: str, params: Mapping[str, Any]) -> Spread | None:
-        """The spread of one metric, if all of the group have it."""
-        wanted = (name, against, dict(params))
-        return next((m.spread for m in self.metrics if (m.name, m.against, dict(m.params)) == wanted), None)
+    def find(self, result: Result) -> Spread | None:
+        """The spread of a metric that one of the group has, if all of them have it."""
+        wanted = (result.name, result.against, result.params)
+        return next((m.spread for m in self.metrics if (m.name, m.against, m.params) == wanted), None)
 
 
 @dataclass(frozen=True, eq=False)
