@@ -27,7 +27,7 @@ FitOption = Annotated[
     Path | None,
     typer.Option("--fit", help="Training outputs, for scores that learn: openmax, mahalanobis, knn."),
 ]
-JsonOption = Annotated[Path | None, typer.Option("--json", help="Write the figures to this JSON file.")]
+JsonOption = Annotated[Path | None, typer.Option("--json", help="Write the results to this JSON file.")]
 SkipCorruptOption = Annotated[bool, typer.Option("--skip-corrupt", help="Leave out images that cannot be decoded.")]
 AgainstOption = Annotated[
     str,

@@ -35,7 +35,7 @@ class Metric:
     best_over_thresholds: bool
     interval: Literal["delong", "bootstrap"]
     headline: bool
-    """Whether its first variant is among the few figures that sum up a model."""
+    """Whether its first variant is among the few metrics that sum up a model."""
 
     @cached_property
     def sees_open_set(self) -> bool:

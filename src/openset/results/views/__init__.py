@@ -1,9 +1,9 @@
-"""Frozen results made for looking at: what figures draw and what the report steps over. Nothing is drawn here."""
+"""Frozen results made for looking at: what plots draw and what the page steps over. Nothing is drawn here."""
 
 from openset.results.views.bands import Band as Band
 from openset.results.views.bands import oscr_band as oscr_band
-from openset.results.views.classes import ClassFigures as ClassFigures
-from openset.results.views.classes import class_figures as class_figures
+from openset.results.views.classes import ClassRates as ClassRates
+from openset.results.views.classes import class_rates as class_rates
 from openset.results.views.details import Details as Details
 from openset.results.views.details import details_at as details_at
 from openset.results.views.histograms import Histogram as Histogram
@@ -20,7 +20,7 @@ from openset.results.views.steps import steps_of as steps_of
 from openset.results.views.thin import thin as thin
 
 __all__ = [
-    "Band", "BenchRow", "ClassFigures", "Details", "GammaLog", "Histogram", "RiskCurve", "Sensitivity", "Steps",
-    "TrainingLog", "class_figures", "details_at", "oscr_band", "probability_histogram", "risk_curve",
+    "Band", "BenchRow", "ClassRates", "Details", "GammaLog", "Histogram", "RiskCurve", "Sensitivity", "Steps",
+    "TrainingLog", "class_rates", "details_at", "oscr_band", "probability_histogram", "risk_curve",
     "score_histogram", "steps_of", "thin",
 ]  # fmt: skip

@@ -1,4 +1,4 @@
-"""The thresholds that a slider steps over, with every figure shown beside it."""
+"""The thresholds that a slider steps over, with every rate shown beside it."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ UNKNOWN_SHARES = (0.01, 0.05, 0.1, 0.2, 0.5)
 
 @dataclass(frozen=True, eq=False)
 class Steps:
-    """Figures at some thresholds, from rejecting everything to accepting everything. All arrays run along them."""
+    """Rates at some thresholds, from rejecting everything to accepting everything. All arrays run along them."""
 
     thresholds: Array
     """The first is -inf."""
