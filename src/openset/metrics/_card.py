@@ -32,7 +32,9 @@ class Metric:
     best_over_thresholds: bool
     interval: Literal["delong", "bootstrap"]
     headline: bool
-    """Whether its first variant is among the few figures that sum up a model."""
+    """Whether its first variant is among the few metric values that sum up a model."""
+    invariant_to_repeats: bool
+    """Whether a data set in which every sample stands twice has the same value."""
 
     @property
     def sees_open_set(self) -> bool:
@@ -62,6 +64,7 @@ def metric(
     best_over_thresholds: bool = False,
     interval: Literal["delong", "bootstrap"] = "bootstrap",
     headline: bool = False,
+    invariant_to_repeats: bool = True,
 ) -> Callable[[Function], Function]:
     """Register the decorated function under its own name."""
 
@@ -81,6 +84,7 @@ def metric(
             best_over_thresholds,
             interval,
             headline,
+            invariant_to_repeats,
         )
         METRICS.add(function.__name__, card)
         return function
