@@ -12,12 +12,12 @@ from openset.methods._distance import Points, keep_scale, of_class
 
 
 class GCPLLoss(nn.Module):
-    """CE(-d) + weight * mean d_y, with d_k the squared distance to the prototype of class k, per dimension.
+    """CE(-d) + weight * mean d_y / 2, with d_k the squared distance to the prototype of class k, per dimension.
 
     Takes the logits -d (n, K) and labels (n).
 
     >>> GCPLLoss(weight=0.5)(torch.tensor([[-1.0, -1.0]]), torch.tensor([0])).item().__round__(4)
-    1.1931
+    0.9431
     """
 
     def __init__(self, weight: float = 0.1, label_smoothing: float = 0.0, smoothing: Smoothing = "uniform") -> None:
@@ -28,14 +28,14 @@ class GCPLLoss(nn.Module):
     def forward(self, logits: Tensor, labels: Tensor) -> Tensor:
         """The loss of a batch."""
         value: Tensor = self.classification(logits, labels)
-        return value + self.weight * mean_over(of_class(-logits, labels), labels >= 0)
+        return value + self.weight * mean_over(of_class(-logits, labels), labels >= 0) / 2
 
 
 @METHODS.register("gcpl")
 class GCPL(Method):
     """Logits are minus the distances to learned prototypes; unknown score = 1 - max_k p_k, p = softmax(-d).
 
-    Yang et al., CVPR 2018: CE(-d) + weight * ||x - c_y||^2 / D, d_k = ||x - c_k||^2 / D. With `score="max_logit"` it is
+    Yang et al., CVPR 2018: CE(-d) + weight * ||x - c_y||^2 / 2 D, d_k = ||x - c_k||^2 / D. With `score="max_logit"` it is
     the distance to the nearest prototype. That needs a large `weight`: with a small one, confident knowns move far away
     from all prototypes, and the distance points the wrong way.
     """
