@@ -85,6 +85,20 @@ def test_gcpl_pulls_by_half_the_mean_square():
     assert pull.item() == pytest.approx(mean_square.item() / 2, rel=1e-5)
 
 
+def test_distance_losses_with_a_temperature():
+    """d = (1, 3), T = 1/2: logits 2 and 6 with a sign; the other term is of the distance itself."""
+    labels = torch.tensor([0])
+    for loss, sign, term, slope in (
+        (GCPLLoss(0.2, temperature=0.5), -1, 0.2 * 1 / 2, -0.2 / 2 * 0.5),
+        (RPLLoss(0.2, temperature=0.5), 1, 0.2 * 1, 0.2 * 2 * 1 * 0.5),
+    ):
+        logits = leaf([[sign * 2.0, sign * 6.0]])
+        wrong = 1 / (1 + math.exp(sign * -4))
+        check(loss(logits, labels), -math.log(1 - wrong) + term, (logits, [[-wrong + slope, wrong]]))
+    with pytest.raises(OpenSetError, match="GCPLLoss: 'temperature' must be above 0, got 0"):
+        GCPLLoss(temperature=0)
+
+
 def test_rpl():
     loss, logits = RPLLoss(weight=0.2), leaf([[2.0, 2.0]])
     check(

@@ -255,7 +255,9 @@ def test_arpl_cs_confusion_by_hand(term, value, slope):
     assert found.item() == pytest.approx(value(entropy), rel=1e-5)
     found.backward()
     falls = [-share * (math.log(share) + entropy) for share in shares]  # of the entropy, by each logit
-    wanted = [slope(entropy) * sum(fall * row[axis] for fall, row in zip(falls, slopes, strict=True)) for axis in (0, 1)]
+    wanted = [
+        slope(entropy) * sum(fall * row[axis] for fall, row in zip(falls, slopes, strict=True)) for axis in (0, 1)
+    ]
     torch.testing.assert_close(images.grad[0], torch.tensor(wanted), atol=1e-6, rtol=1e-5)
 
 
@@ -288,6 +290,19 @@ def test_objectosphere_scores_by_length_times_probability():
     method = make_network("objectosphere").method
     outputs = Outputs(None, np.log([[3.0, 1.0, 1e-30, 1e-30]]), np.array([[3.0, 4.0]]))
     assert method.unknown_score(outputs) == pytest.approx([-5 * 0.75])
+
+
+@pytest.mark.parametrize(("name", "sign"), [("gcpl", -1), ("rpl", 1)])
+def test_distance_methods_make_up_for_a_backbone_that_scales_its_embeddings(name, sign):
+    plain, scaled, given = (METHODS[name](4, 3, **options) for options in ({}, {}, {"temperature": 0.2}))
+    embedding = torch.randn(5, 4)
+    for method, scale, temperature in ((plain, 1.0, 1.0), (scaled, 0.5, 0.25), (given, 0.5, 0.2)):
+        method.adapt(build_backbone("fastnet", (1, 8, 8), 3, scale=scale), (1, 8, 8))
+        torch.testing.assert_close(method(embedding), sign * method.head(embedding) / temperature)
+    assert METHODS[name](4, 3).score == "msp"
+    assert METHODS[name](4, 3, score="max_logit").score == "max_logit"
+    with pytest.raises(OpenSetError, match=f"{name}: 'score' cannot be 'energy'"):
+        METHODS[name](4, 3, score="energy")
 
 
 def test_unknown_name():

@@ -29,6 +29,7 @@ from openset.cli._outputs import (
     write_report,
     write_tables,
 )
+from openset.cli._plugins import MetricOption
 from openset.cli._splits import group_files, name_files
 from openset.errors import OpenSetError
 
@@ -42,6 +43,7 @@ def command(
         list[str] | None,
         typer.Option("--against", help="all, negative, unknown or a group; may be repeated."),
     ] = None,
+    metric: MetricOption = None,
     score: ScoreOption = None,
     background: BackgroundOption = False,
     fit: FitOption = None,
@@ -74,8 +76,11 @@ def command(
     Example: openset evaluate a.parquet b.parquet --report report.html --figures figures
     """
     from openset.evaluation import evaluate, resamples_for
+    from openset.metrics import METRICS
 
     check_outputs(json, latex, markdown, csv, report, folder=figures, inputs=[*files, fit])
+    for name in metric or []:
+        METRICS[name]
     bars = [parse_bar(text) for text in require or []]
     models = [read(file, score, background, fit) for file in files]
     names = name_files(files)
