@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from openset.cli._plugins import OWN, resolving
 from openset.errors import OpenSetError
 
 if TYPE_CHECKING:
@@ -18,7 +19,11 @@ if TYPE_CHECKING:
 
 ScoreOption = Annotated[
     str | None,
-    typer.Option("--score", help="For files of logits: max_logit (default), msp, energy, entropy, margin, ..."),
+    typer.Option(
+        "--score",
+        help=f"For files of logits: max_logit (default), msp, energy, entropy, margin, ..., {OWN}.",
+        callback=resolving("openset.posthoc", "SCORES"),
+    ),
 ]
 BackgroundOption = Annotated[
     bool, typer.Option("--background", help="The model has a background class: the last column of files of logits.")

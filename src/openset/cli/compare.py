@@ -29,6 +29,7 @@ from openset.cli._outputs import (
     write_report,
     write_tables,
 )
+from openset.cli._plugins import MetricOption
 from openset.cli._splits import name_files
 
 if TYPE_CHECKING:
@@ -42,6 +43,7 @@ def command(
     first: Annotated[Path, typer.Argument(help="Scores of the first model.")],
     second: Annotated[Path, typer.Argument(help="Scores of the second model on the same samples.")],
     against: AgainstOption = "all",
+    metric: MetricOption = None,
     score: ScoreOption = None,
     background: BackgroundOption = False,
     fit: FitOption = None,
@@ -76,11 +78,12 @@ def command(
     with naming_files(first, second):
         a, b = align(*models)
     cards = [card for card in METRICS.values() if card.headline]
+    cards += [card for name in metric or [] if (card := METRICS[name]) not in cards]
     n_resamples = resamples or resamples_for(len(a))
     results: list[tuple[Result, Comparison]] = []
     with naming_files(first, second), progress("Comparing", len(cards)) as advance:
         for card in cards:
-            params = card.variants[0]
+            params = card.variants[0] if card.variants else {}
             found = compare(
                 a,
                 b,

@@ -28,6 +28,7 @@ from openset.cli._outputs import (
     write_report,
     write_tables,
 )
+from openset.cli._plugins import MetricOption
 from openset.cli._splits import group_files, name_files
 from openset.errors import OpenSetError
 
@@ -41,6 +42,7 @@ def command(
         list[str] | None,
         typer.Option("--against", help="all, negative, unknown or a group; may be repeated."),
     ] = None,
+    metric: MetricOption = None,
     score: ScoreOption = None,
     background: BackgroundOption = False,
     fit: FitOption = None,
@@ -75,9 +77,12 @@ def command(
     Example: openset evaluate a.parquet b.parquet --report report.html --figures figures
     """
     from openset.evaluation import evaluate, resamples_for
+    from openset.metrics import METRICS
     from openset.results.metric_bars import check_metric_bars, needed_by, parse_metric_bar
 
     check_outputs(json, latex, markdown, csv, report, folder=figures, inputs=[*files, fit])
+    for name in metric or []:
+        METRICS[name]
     bars = [parse_metric_bar(text) for text in require or []]
     for bar in bars:
         if bar.end is not None and not intervals:
