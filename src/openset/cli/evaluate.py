@@ -291,6 +291,7 @@ def show_one(name: str, evaluation: "Evaluation") -> None:
     """Print all figures of one model, one column per kind of open-set sample."""
     from rich.markup import escape
 
+    from openset.posthoc import score_text
     from openset.results.tables import interval
 
     kinds = {"known": evaluation.n_known, "negative": evaluation.n_negative, "unknown": evaluation.n_unknown}
@@ -301,7 +302,7 @@ def show_one(name: str, evaluation: "Evaluation") -> None:
         *(f"against {escape(column)}" if len(columns) > 1 else "value" for column in columns),
         title=f"{escape(name)}: {counted} samples, {evaluation.n_classes} known classes, "
         f"{evaluation.tied_pairs:.1%} of pairs tied"
-        + (f", score {escape(str(evaluation.meta['score']))}" if "score" in evaluation.meta else ""),
+        + (f", score {escape(score_text(evaluation.meta['score']))}" if "score" in evaluation.meta else ""),
     )
     cells: dict[str, dict[str, str]] = {}
     for result in evaluation.results:
