@@ -11,7 +11,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from openset._core.arithmetic import divide
+from openset._core.arithmetic import divide, dot
 from openset._core.counts import Tally, count
 from openset._core.decisions import Ties, area, tie_credit
 from openset.errors import check_choice, check_share

@@ -54,6 +54,7 @@ def command(
 
     from openset._io.files import write_json
     from openset.audit import audit
+    from openset.results.numbers import number
     from openset.results.table import Cell, Table
 
     check_outputs(json, inputs=[scores, fit])

@@ -226,6 +226,7 @@ def show(names: Sequence[str], evaluations: Sequence["Evaluation"], groups: dict
 
 def show_one(name: str, evaluation: "Evaluation") -> None:
     """Print all metrics of one model, one column per kind of open-set sample."""
+    from openset.posthoc import score_text
     from openset.results.table import Cell, Content, Table
     from openset.results.tables import value_cell
 
@@ -248,6 +249,6 @@ def show_one(name: str, evaluation: "Evaluation") -> None:
             ],
             title=f"{name}: {counted} samples, {evaluation.n_classes} known classes, "
             f"{evaluation.tied_pairs:.1%} of pairs tied"
-            + (f", score {evaluation.meta['score']}" if "score" in evaluation.meta else ""),
+            + (f", score {score_text(evaluation.meta['score'])}" if "score" in evaluation.meta else ""),
         )
     )
