@@ -22,15 +22,14 @@ def test_compare_says_which_is_better_and_how_sure(openset, scores_file, tmp_pat
     found = openset("compare", good, poor, "--resamples", 50, "--json", tmp_path / "c.json")
     assert found.code == 0
     assert "difference" in found.out
-    entry = next(m for m in load(tmp_path / "c.json")["metrics"] if m["name"] == "open_auc")
+    entry = next(m for m in load(tmp_path / "c.json")["comparisons"] if m["name"] == "open_auc")
     assert entry["value"] == pytest.approx(entry["first"]["value"] - entry["second"]["value"])
     assert entry["low"] > 0
     assert entry["p_value"] < 0.001
     back = openset("compare", poor, good, "--resamples", 50, "--json", tmp_path / "c.json")
     assert back.code == 0
-    assert next(m for m in load(tmp_path / "c.json")["metrics"] if m["name"] == "open_auc")["value"] == pytest.approx(
-        -entry["value"]
-    )
+    reverse = next(m for m in load(tmp_path / "c.json")["comparisons"] if m["name"] == "open_auc")
+    assert reverse["value"] == pytest.approx(-entry["value"])
 
 
 def test_compare_says_how_small_a_p_value_can_be(openset, scores_file):
