@@ -73,10 +73,12 @@ class Calibration(Data):
 
 @dataclass(frozen=True, eq=False)
 class Outputs(Data):
-    """Logits and features of a network, and those of its training part where a score is fitted."""
+    """Logits and features of a network, those of its training part where a score is fitted, and its last layer."""
 
     logits: Any = None
     features: Any = None
+    weight: Any = None
+    bias: Any = None
     fit_labels: Any = None
     fit_logits: Any = None
     fit_features: Any = None
@@ -168,7 +170,15 @@ def outputs(seed: int) -> Outputs:
     keep = logits.argmax(axis=1) == labels
     test = rng.normal(size=(20, N_CLASSES))
     test[:10] += 9 * np.eye(N_CLASSES)[np.arange(10) % N_CLASSES]  # each class is predicted
-    return Outputs(test, np.abs(rng.normal(size=(20, 6))), labels[keep], logits[keep], features[keep])
+    return Outputs(
+        logits=test,
+        features=np.abs(rng.normal(size=(20, 6))),
+        weight=rng.normal(size=(N_CLASSES, 6)),
+        bias=rng.normal(size=N_CLASSES),
+        fit_labels=labels[keep],
+        fit_logits=logits[keep],
+        fit_features=features[keep],
+    )
 
 
 def splits(seed: int) -> Splits:

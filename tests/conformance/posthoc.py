@@ -210,4 +210,30 @@ DISTANCES = [
     ),
 ]
 
-CASES = [*LOGITS, *OPENMAX, *DISTANCES]
+
+def _our_scale(scale, o):
+    logits = o.features @ o.weight.T + o.bias
+    return float(scale(logits, o.features, bias=o.bias, top=0.5).mean())
+
+
+def _their_scale(detector, o):
+    def head(maps):
+        return maps.flatten(1) @ _tensor(o.weight).T + _tensor(o.bias)
+
+    return float(detector(None, head, 0.5).predict_feature_maps(_tensor(o.features)[:, :, None, None]).mean())
+
+
+SCALE = [
+    Case(
+        "Score scale on a head with a bias",
+        Call("openset.posthoc.scale", _our_scale),
+        PYTORCH_OOD,
+        Call("pytorch_ood.detector.SCALE", _their_scale),
+        Outputs(features=[[1.0, 3.0]], weight=[[1.0, 0.0]], bias=[1.0]),
+        (-np.exp(4 / 3) - 1, -np.exp(4 / 3) - 1),
+        "Features are scaled, then the bias is added; the largest half of the activations, and the energy of the logits.",
+        draw=outputs,
+    )
+]
+
+CASES = [*LOGITS, *OPENMAX, *DISTANCES, *SCALE]
