@@ -231,7 +231,7 @@ SCALE = [
         Call("pytorch_ood.detector.SCALE", _their_scale),
         Outputs(features=[[1.0, 3.0]], weight=[[1.0, 0.0]], bias=[1.0]),
         (-np.exp(4 / 3) - 1, -np.exp(4 / 3) - 1),
-        "Features are scaled, then the bias is added; the largest half of the activations, and the energy of the logits.",
+        "Features are scaled, then the bias is added. `top=0.5`, energy of the logits.",
         draw=outputs,
     )
 ]
