@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 
 ScoreOption = Annotated[
     str | None,
-    typer.Option("--score", help="For files of logits: max_logit (default), msp, energy, entropy, margin, ..."),
+    typer.Option("--score", help="For files of logits: max_logit (default), energy, 'knn(k=10)', ...; see: openset scores."),
 ]
 BackgroundOption = Annotated[
     bool, typer.Option("--background", help="The model has a background class: the last column of files of logits.")
 ]
 FitOption = Annotated[
     Path | None,
-    typer.Option("--fit", help="Training outputs, for scores that learn: openmax, mahalanobis, knn."),
+    typer.Option("--fit", help="Training outputs, or a saved fit (.safetensors), for scores that learn; see: openset scores."),
 ]
 JsonOption = Annotated[Path | None, typer.Option("--json", help="Write the figures to this JSON file.")]
 SkipCorruptOption = Annotated[bool, typer.Option("--skip-corrupt", help="Leave out images that cannot be decoded.")]

@@ -203,6 +203,12 @@ class Score:
 SCORES: Registry[Score] = Registry("score")
 
 
+def by_need() -> list[Score]:
+    """All scores, those that need least first."""
+    order = ("fit", "head", "features", "logits")
+    return sorted(SCORES.values(), key=lambda card: [need in card.needs for need in order])
+
+
 def register(card: Score) -> Score:
     """Add a score: from now on it is found by its name everywhere."""
     assert bool(card.learn) == card.fitted == bool(card.learned), card.name
