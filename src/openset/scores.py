@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,6 +14,11 @@ from openset._io.files import as_json, fingerprint
 from openset.errors import OpenSetError
 from openset.posthoc import FittedScore, Head, Outputs, parse_score, softmax
 from openset.posthoc import score as compute_score
+
+if TYPE_CHECKING:
+    from openset.metrics.probabilities import Confidences
+
+_PER_SAMPLE = ("labels", "predictions", "unknown_score", "probabilities", "ids", "groups", "open_classes")
 
 
 @dataclass(frozen=True, eq=False, init=False)
@@ -138,6 +143,60 @@ class Scores:
         order = np.argsort(kind, kind="stable")
         _, first, stratum, size = np.unique(kind[order], return_index=True, return_inverse=True, return_counts=True)
         return order, first[stratum], size[stratum]
+
+    @cached_property
+    def confidences(self) -> "Confidences":
+        """What the metrics of probabilities need."""
+        from openset.metrics.probabilities import Confidences
+
+        if self.probabilities is None:
+            raise OpenSetError("These scores carry no probabilities, which this metric needs.")
+        return Confidences(self.labels, self.probabilities, self.groups, bool(self.meta.get("background", False)))
+
+    def take(self, rows: ArrayLike) -> "Scores":
+        """The samples in these rows, in their order.
+
+        >>> Scores([0, 1, -2], [0, 0, 1], [0.1, 0.4, 0.9]).take([2, 0]).unknown_score
+        array([0.9, 0.1])
+        """
+        picked = {
+            name: None if (values := getattr(self, name)) is None else values[np.asarray(rows)] for name in _PER_SAMPLE
+        }
+        return self._with(**picked)
+
+    def renumbered(self, class_names: Sequence[str]) -> "Scores":
+        """The same scores with classes numbered as in `class_names`, which may name more; these get probability 0.
+
+        >>> Scores([0, 1, -2], [0, 0, 1], [0.1, 0.4, 0.9], class_names=["cat", "dog"]).renumbered(["dog", "cat"]).labels
+        array([ 1,  0, -2])
+        """
+        if self.class_names is None or not set(self.class_names) <= set(class_names):
+            raise OpenSetError("Only classes that have names, all of them among the new ones, can be numbered by name.")
+        number = {name: place for place, name in enumerate(class_names)}
+        places = np.array([number[name] for name in self.class_names])
+        probabilities = None
+        if self.probabilities is not None:
+            probabilities = np.zeros((len(self), len(class_names)), dtype=self.probabilities.dtype)
+            probabilities[:, places] = self.probabilities
+        return self._with(
+            labels=np.where(self.labels >= 0, places[np.maximum(self.labels, 0)], self.labels),
+            predictions=places[self.predictions],
+            probabilities=probabilities,
+            class_names=class_names,
+        )
+
+    def among(self, n_classes: int) -> "Scores":
+        """The same scores among more classes, where only the largest number told how many there are."""
+        if n_classes == self.n_classes:
+            return self
+        checks.resolve_classes(self.labels, self.predictions, n_classes)
+        wider = self._with()
+        object.__setattr__(wider, "n_classes", n_classes)
+        return wider
+
+    def _with(self, **changed: Any) -> "Scores":
+        fields = (*_PER_SAMPLE, "class_names", "meta")
+        return Scores(**{name: changed.get(name, getattr(self, name)) for name in fields})
 
     @cached_property
     def fingerprint(self) -> str:

@@ -1,5 +1,7 @@
 """Every method of the registry: learns 32 samples, repeats itself, and scores what it was trained for."""
 
+import math
+
 import numpy as np
 import pytest
 import torch
@@ -7,6 +9,7 @@ import torch
 from openset.backbones import build_backbone
 from openset.errors import OpenSetError
 from openset.methods import METHODS, Batch, Moment, options_of
+from openset.methods._base import Trainable
 from openset.methods._confusing import DualBatchNorm
 from openset.posthoc import Outputs
 from openset.train.network import Network
@@ -211,6 +214,58 @@ def test_arpl_cs_keeps_statistics_of_generated_images_apart():
     assert torch.equal(pair.generated.running_mean, before)
 
 
+class _Identity(Trainable):
+    """Embeddings are the inputs."""
+
+    def __init__(self, method):
+        super().__init__()
+        self.method = method
+
+    def begin(self, inputs):
+        return inputs
+
+    def end(self, hidden):
+        return hidden
+
+    def classify(self, embedding):
+        return self.method(embedding)
+
+
+@pytest.mark.parametrize(
+    ("term", "value", "slope"),
+    [
+        # x = (1, 0), points (0, 0) and (2, 1): d = 1/2 and 1; logits d - x.c = 1/2 and -1; D = 2.
+        ("released", lambda h: math.exp(-h), lambda h: -math.exp(-h)),
+        ("paper", lambda h: math.log(2) - h, lambda h: -1.0),
+    ],
+)
+def test_arpl_cs_confusion_by_hand(term, value, slope):
+    method = METHODS["arpl_cs"](2, 2, confusion_term=term)
+    method.head.points.data = torch.tensor([[0.0, 0.0], [2.0, 1.0]])
+    images = torch.tensor([[1.0, 0.0]], requires_grad=True)
+    batch = Batch(_Identity(method), images, torch.tensor([0]), Moment(0, 0, 0.0))
+    found = method.confusing(batch, images)
+    logits = [0.5, 1.0] if term == "released" else [0.5, -1.0]
+    slopes = [[1.0, 0.0], [-1.0, -1.0]]  # of d: 2 (x - c) / D; of the logits also - c
+    if term == "paper":
+        slopes[1] = [-3.0, -2.0]
+    total = sum(math.exp(one) for one in logits)
+    shares = [math.exp(one) / total for one in logits]
+    entropy = -sum(share * math.log(share) for share in shares)
+    assert found.item() == pytest.approx(value(entropy), rel=1e-5)
+    found.backward()
+    falls = [-share * (math.log(share) + entropy) for share in shares]  # of the entropy, by each logit
+    wanted = [
+        slope(entropy) * sum(fall * row[axis] for fall, row in zip(falls, slopes, strict=True)) for axis in (0, 1)
+    ]
+    torch.testing.assert_close(images.grad[0], torch.tensor(wanted), atol=1e-6, rtol=1e-5)
+
+
+def test_arpl_cs_wants_a_term_that_exists():
+    with pytest.raises(OpenSetError, match=r"arpl_cs: 'confusion_term' cannot be 'papers'. Did you mean 'paper'\?"):
+        METHODS["arpl_cs"](2, 2, confusion_term="papers")
+
+
 def test_arpl_cs_plays_in_every_other_epoch():
     method = make_network("arpl_cs").method
     assert [len(method.roles(epoch)) for epoch in range(4)] == [3, 1, 3, 1]
@@ -235,6 +290,19 @@ def test_objectosphere_scores_by_length_times_probability():
     method = make_network("objectosphere").method
     outputs = Outputs(None, np.log([[3.0, 1.0, 1e-30, 1e-30]]), np.array([[3.0, 4.0]]))
     assert method.unknown_score(outputs) == pytest.approx([-5 * 0.75])
+
+
+@pytest.mark.parametrize(("name", "sign"), [("gcpl", -1), ("rpl", 1)])
+def test_distance_methods_make_up_for_a_backbone_that_scales_its_embeddings(name, sign):
+    plain, scaled, given = (METHODS[name](4, 3, **options) for options in ({}, {}, {"temperature": 0.2}))
+    embedding = torch.randn(5, 4)
+    for method, scale, temperature in ((plain, 1.0, 1.0), (scaled, 0.5, 0.25), (given, 0.5, 0.2)):
+        method.adapt(build_backbone("fastnet", (1, 8, 8), 3, scale=scale), (1, 8, 8))
+        torch.testing.assert_close(method(embedding), sign * method.head(embedding) / temperature)
+    assert METHODS[name](4, 3).score == "msp"
+    assert METHODS[name](4, 3, score="max_logit").score == "max_logit"
+    with pytest.raises(OpenSetError, match=f"{name}: 'score' cannot be 'energy'"):
+        METHODS[name](4, 3, score="energy")
 
 
 def test_unknown_name():

@@ -7,6 +7,7 @@ import typer
 
 from openset.cli._console import JsonOption, SkipCorruptOption, console, table
 from openset.cli._outputs import FiguresOption, ReportOption, check_outputs, say_written
+from openset.cli._plugins import OWN, resolving
 
 SetOption = Annotated[
     list[str] | None, typer.Option("--set", "-s", help="Any field of the recipe: optimizer.lr=0.01; may be repeated.")
@@ -22,7 +23,15 @@ def command(
         str | None,
         typer.Option("--protocol", "-p", help="Protocol name, YAML file, or folder with known/ and unknown/."),
     ] = None,
-    method: Annotated[str | None, typer.Option("--method", "-m", help="See: openset methods.")] = None,
+    method: Annotated[
+        str | None,
+        typer.Option(
+            "--method",
+            "-m",
+            help=f"See: openset methods; {OWN}.",
+            callback=resolving("openset.methods", "METHODS"),
+        ),
+    ] = None,
     backbone: Annotated[
         str | None, typer.Option("--backbone", help="fastnet, classifier32, mlp, resnet50, timm:NAME.")
     ] = None,
@@ -137,7 +146,7 @@ def show(summary: dict[str, Any], out: Path) -> None:
     """What came out, and what to do next."""
     from rich.markup import escape
 
-    from openset.results.tables import number
+    from openset.results.numbers import number
 
     titles = {"closed_set_accuracy": "Closed-set accuracy", "auroc": "AUROC", "open_auc": "OpenAUC"}
     made = table("test part", "against", "value", "95 % interval")

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from openset._core.registry import Registry
+from openset.errors import OpenSetError
 from openset.methods._cross_entropy import CrossEntropyLoss, Smoothing
 from openset.posthoc import SCORES, Outputs, parse_score
 
@@ -175,7 +176,14 @@ class Method(nn.Module):
         return None
 
 
-METHODS: Registry[type[Method]] = Registry("method")
+def adopt_method(name: str, thing: Any) -> type[Method]:
+    """A class that a user wrote, if it is a method."""
+    if not isinstance(thing, type) or not issubclass(thing, Method):
+        raise OpenSetError("this is no method: a method is a class that inherits from openset.methods.Method.")
+    return thing
+
+
+METHODS: Registry[type[Method]] = Registry("method", group="openset.methods", adopt=adopt_method)
 
 
 def options_of(maker: Callable[..., Any]) -> Mapping[str, inspect.Parameter]:
