@@ -205,6 +205,33 @@ def test_metrics_lists_every_metric(openset, tmp_path, load):
     assert [entry["name"] for entry in load(tmp_path / "m.json")["metrics"]] == list(METRICS)
 
 
+def test_scores_are_listed_with_what_they_need(openset, tmp_path, load):
+    from openset.posthoc import SCORES
+
+    found = openset("scores", "--json", tmp_path / "s.json")
+    assert found.code == 0
+    assert all(name in found.out for name in SCORES)
+    entries = {entry["name"]: entry for entry in load(tmp_path / "s.json")["scores"]}
+    assert set(entries) == set(SCORES)
+    assert entries["vim"]["needs"] == ["logits", "features", "head", "fit"]
+    assert entries["knn"]["parameters"][0]["default"] == 50
+    assert next(iter(entries.values()))["needs"] == ["logits"]  # those that need least come first
+
+
+def test_a_score_with_parameters_and_one_that_the_file_does_not_allow(openset, tmp_path, load):
+    labels = np.array([0, 1, 0, 1, -2, -2])
+    logits = np.array([[3.0, 0], [0, 3], [2, 0], [0, 1], [0.5, 0.4], [0.1, 0]])
+    np.savez(tmp_path / "l.npz", labels=labels, logits=logits)
+    words = ("--no-intervals", "--json", tmp_path / "r.json")
+    assert openset("evaluate", tmp_path / "l.npz", "--score", "msp(temperature=2)", *words).code == 0
+    assert load(tmp_path / "r.json")["files"][0]["meta"]["score"] == {"name": "msp", "params": {"temperature": 2.0}}
+    refused = openset("evaluate", tmp_path / "l.npz", "--score", "vim", *words)
+    assert refused.code == 2
+    assert "The score 'vim' needs features" in refused.err
+    assert "Scores that work with it: energy," in refused.err
+    assert "Did you mean 'k'?" in openset("evaluate", tmp_path / "l.npz", "--score", "knn(kk=1)", *words).err
+
+
 def test_demo_runs_from_data_to_a_frozen_threshold(openset, tmp_path, load):
     found = openset("demo", "--out", tmp_path / "demo")
     assert found.code == 0, found.err
