@@ -190,6 +190,7 @@ def write_results(
         "method": config.method.name,
         "seed": config.seed,
         "data": protocol.fingerprint,
+        "model": checkpoint.fingerprint_of(out / WEIGHTS / f"{extra['weights']}.safetensors"),
     }
     scores: dict[str, Scores] = {}
     for name, part in protocol.parts.items():
@@ -200,16 +201,17 @@ def write_results(
     threshold = operating.choose(scores["val"], config.train.threshold)
     threshold.write(out / "threshold.json")
     evaluation = evaluate(scores["test"], n_resamples=200)
+    on_test = threshold.apply(scores["test"])
     summary = {
         "schema": 1,
         **meta,
         "class_names": list(protocol.class_names),
         **extra,
         "threshold": {"value": threshold.value, "rule": threshold.rule},
-        "on_test": threshold.apply(scores["test"]),
+        "on_test": on_test.as_json(),
         "metrics": [result.as_json() for result in evaluation.results],
         "data_notes": list(protocol.notes),
-        "notes": list(evaluation.notes),
+        "notes": [*evaluation.notes, *threshold.notes, *on_test.notes],
         "config": config.as_plain(),
         "provenance": {**provenance(), **_versions()},
     }
