@@ -162,7 +162,7 @@ def show(summary: dict[str, Any], document: "Document", out: Path) -> None:
     threshold, applied = summary["threshold"], summary["on_test"]
     screen.print(
         f"Threshold {threshold['value']:.4g} ({threshold['rule']} on validation data) accepts "
-        f"{applied['acceptance']:.1%} of the known and {applied['fpr']:.1%} of the open-set test samples."
+        f"{_accepted(applied, 'acceptance')} of the known and {_accepted(applied, 'fpr')} of the open-set test samples."
     )
     for note in summary["notes"]:
         screen.print(f"Note: {note}", style="dim", highlight=False, markup=False)
@@ -171,3 +171,10 @@ def show(summary: dict[str, Any], document: "Document", out: Path) -> None:
         highlight=False,
         markup=False,
     )
+
+
+def _accepted(applied: dict[str, Any], name: str) -> str:
+    """A fraction with its interval, where the summary has one."""
+    entry = next((one for one in applied.get("rates", []) if one["name"] == name), None)
+    interval = "" if entry is None else f" \\[{entry['low']:.1%}, {entry['high']:.1%}]"
+    return f"{applied[name]:.1%}{interval}"

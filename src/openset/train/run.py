@@ -193,6 +193,7 @@ def write_results(
         "method": config.method.name,
         "seed": config.seed,
         "data": protocol.fingerprint,
+        "model": checkpoint.fingerprint_of(out / WEIGHTS / f"{extra['weights']}.safetensors"),
     }
     scores: dict[str, Scores] = {}
     for name, part in protocol.parts.items():
@@ -209,15 +210,16 @@ def write_results(
         files=["scores_test.parquet"],
         origin=provenance("torch", "lightning-fabric", "safetensors", threads=torch.get_num_threads()),
     )
+    on_test = threshold.apply(scores["test"])
     summary = {
         **meta,
         "class_names": list(protocol.class_names),
         **extra,
         "threshold": {"value": threshold.value, "rule": threshold.rule},
-        "on_test": threshold.apply(scores["test"]),
+        "on_test": on_test.as_json(),
         **document.as_json(),
         "data_notes": list(protocol.notes),
-        "notes": list(evaluation.notes),
+        "notes": [*evaluation.notes, *threshold.notes, *on_test.notes],
         "config": config.as_plain(),
     }
     write_json(out / "summary.json", summary)
