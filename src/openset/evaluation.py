@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from openset._core.counts import dot
 from openset._core.resampling import Request, bootstrap_values, evaluator
 from openset.errors import OpenSetError, check_share, did_you_mean
 from openset.intervals import delong_of, percentile_intervals
@@ -197,7 +196,7 @@ def evaluate(
         for request, value, (low, high) in zip(requests, values, ranges, strict=True)
     )
     counts = scores.counts(chosen[0])
-    tied = dot(np.diff(counts.open), np.diff(counts.known)) / (counts.n_known * counts.n_open)
+    tied = counts.tied_pairs
     return Evaluation(
         results=results,
         against=tuple(chosen),

@@ -9,8 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from openset._core.alignment import align
+from openset._core.arithmetic import dot
 from openset._core.checks import check_lengths
-from openset._core.counts import Counts, Tally, dot
+from openset._core.counts import Counts, Tally
+from openset._core.decisions import amid_ties
 from openset._core.resampling import (
     Request,
     bootstrap_values,
@@ -74,17 +76,14 @@ def _hits(counts: Tally, *, right: bool) -> Array:
 
 def _seen_from_known(counts: Tally) -> Array:
     """For a known at each distinct score: share of open-set samples above it, ties half."""
-    share = counts.open[:-1] + counts.open[1:]
-    share *= -0.5 / counts.n_open
+    share = amid_ties(counts.open, -1 / counts.n_open)
     share += 1
     return share
 
 
 def _seen_from_open(counts: Tally, hits: Array) -> Array:
     """For an open-set sample at each distinct score: share of all knowns that count and lie below it, ties half."""
-    share = hits[:-1] + hits[1:]
-    share *= 0.5 / counts.n_known
-    return share
+    return amid_ties(hits, 1 / counts.n_known)
 
 
 def _value_and_variance(counts: Counts, *, right: bool) -> tuple[float, float]:
@@ -126,6 +125,27 @@ def _all_alike(value: float, n: float, level: float) -> Interval:
     bound = (1 - level) ** (1 / n) if n else 0.0
     low, high = (bound, 1.0) if value == 1.0 else (0.0, 1.0 - bound)
     return Interval(value, low, high, level, "exact", 0.0)
+
+
+def clopper_pearson(count: int, n: int, *, level: float = 0.95) -> Interval:
+    """Exact interval of a fraction, `count` of `n`: the true one lies outside with probability 1 - `level` at most.
+
+    Its ends are those fractions at which so many, or so few, have probability (1 - `level`) / 2 (Clopper and Pearson,
+    1934). With 0 of n it begins at 0 and with n of n it ends at 1.
+
+    >>> interval = clopper_pearson(0, 10)
+    >>> interval.low, round(interval.high, 4)
+    (0.0, 0.3085)
+    """
+    check_share("clopper_pearson", "level", level, one=False)
+    if not 0 <= count <= n or n < 1:
+        raise OpenSetError(f"clopper_pearson: {count} of {n} is no fraction.")
+    from scipy.special import betaincinv
+
+    tail = (1 - level) / 2
+    low = float(betaincinv(count, n - count + 1, tail)) if count else 0.0
+    high = float(betaincinv(count + 1, n - count, 1 - tail)) if count < n else 1.0
+    return Interval(count / n, low, high, level, "exact", None)
 
 
 def delong(scores: Scores, metric: str = "open_auc", *, against: str = "all", level: float = 0.95) -> Interval:

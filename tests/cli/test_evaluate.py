@@ -173,7 +173,7 @@ def test_logits_with_a_score(openset, tmp_path, load):
         expected = Scores.read(tmp_path / "l.npz", score=words[1], fit=words[3] if len(words) > 2 else None)
         value = next(m["value"] for m in entry["metrics"] if m["name"] == "auroc")
         assert value == auroc(expected.labels, expected.unknown_score)
-        assert entry["meta"]["score"] == words[1]
+        assert entry["meta"]["score"]["name"] == words[1]
 
 
 @pytest.mark.parametrize(

@@ -27,6 +27,7 @@ from openset.cli._outputs import (
     say_written,
     write_tables,
 )
+from openset.cli._plugins import MetricOption
 from openset.cli._splits import name_files
 
 
@@ -34,6 +35,7 @@ def command(
     first: Annotated[Path, typer.Argument(help="Scores of the first model.")],
     second: Annotated[Path, typer.Argument(help="Scores of the second model on the same samples.")],
     against: AgainstOption = "all",
+    metric: MetricOption = None,
     score: ScoreOption = None,
     background: BackgroundOption = False,
     fit: FitOption = None,
@@ -60,20 +62,28 @@ def command(
     from openset.metrics import METRICS
     from openset.results import tables
     from openset.results.document import Document
-    from openset.results.paired import headline_tests
+    from openset.results.paired import paired_tests
 
     check_outputs(json, latex, markdown, csv, report, inputs=[first, second, fit])
     files = [first, second]
     names = name_files(files)
     models = [read(file, score, background, fit) for file in files]
-    n_tests = sum(card.headline for card in METRICS.values())
+    cards = [card for card in METRICS.values() if card.headline]
+    cards += [card for name in metric or [] if (card := METRICS[name]) not in cards]
     with naming_files(*files):
         models = list(align(*models))
         n_resamples = resamples or resamples_for(len(models[0]))
         parts = None if against == "all" else [against]
-        with progress("Comparing", n_tests + 2 * n_resamples) as advance:
-            tests = headline_tests(
-                names, models[0], models[1], against=against, n_resamples=n_resamples, seed=seed, progress=advance
+        with progress("Comparing", len(cards) + 2 * n_resamples) as advance:
+            tests = paired_tests(
+                cards,
+                names,
+                models[0],
+                models[1],
+                against=against,
+                n_resamples=n_resamples,
+                seed=seed,
+                progress=advance,
             )
             evaluations = [
                 evaluate(scores, against=parts, n_resamples=n_resamples, seed=seed, progress=advance)

@@ -7,6 +7,7 @@ import typer
 
 from openset.cli._console import JsonOption, SkipCorruptOption, console, show_table
 from openset.cli._outputs import FiguresOption, ReportOption, check_outputs, say_written
+from openset.cli._plugins import OWN, resolving
 
 if TYPE_CHECKING:
     from openset.results.document import Document
@@ -25,7 +26,15 @@ def command(
         str | None,
         typer.Option("--protocol", "-p", help="Protocol name, YAML file, or folder with known/ and unknown/."),
     ] = None,
-    method: Annotated[str | None, typer.Option("--method", "-m", help="See: openset methods.")] = None,
+    method: Annotated[
+        str | None,
+        typer.Option(
+            "--method",
+            "-m",
+            help=f"See: openset methods; {OWN}.",
+            callback=resolving("openset.methods", "METHODS"),
+        ),
+    ] = None,
     backbone: Annotated[
         str | None, typer.Option("--backbone", help="fastnet, classifier32, mlp, resnet50, timm:NAME.")
     ] = None,
@@ -153,7 +162,7 @@ def show(summary: dict[str, Any], document: "Document", out: Path) -> None:
     threshold, applied = summary["threshold"], summary["on_test"]
     screen.print(
         f"Threshold {threshold['value']:.4g} ({threshold['rule']} on validation data) accepts "
-        f"{applied['acceptance']:.1%} of the known and {applied['fpr']:.1%} of the open-set test samples."
+        f"{_accepted(applied, 'acceptance')} of the known and {_accepted(applied, 'fpr')} of the open-set test samples."
     )
     for note in summary["notes"]:
         screen.print(f"Note: {note}", style="dim", highlight=False, markup=False)
@@ -162,3 +171,10 @@ def show(summary: dict[str, Any], document: "Document", out: Path) -> None:
         highlight=False,
         markup=False,
     )
+
+
+def _accepted(applied: dict[str, Any], name: str) -> str:
+    """A fraction with its interval, where the summary has one."""
+    entry = next((one for one in applied.get("rates", []) if one["name"] == name), None)
+    interval = "" if entry is None else f" \\[{entry['low']:.1%}, {entry['high']:.1%}]"
+    return f"{applied[name]:.1%}{interval}"

@@ -6,7 +6,7 @@ from typing import Any
 
 from openset.errors import OpenSetError
 from openset.intervals import Comparison, Interval, compare
-from openset.metrics import METRICS, titled
+from openset.metrics import METRICS, Metric, titled
 from openset.scores import Scores
 
 
@@ -73,7 +73,8 @@ class Paired:
         return cls(first, second, found, float(content["p_value"]))
 
 
-def headline_tests(
+def paired_tests(
+    cards: Sequence[Metric],
     names: Sequence[str],
     first: Scores,
     second: Scores,
@@ -83,15 +84,13 @@ def headline_tests(
     seed: int,
     progress: Callable[[int], object],
 ) -> list[Paired]:
-    """Every headline metric of two models; the p-values are those of single tests."""
+    """Several metrics of two models; the p-values are those of single tests."""
     found = []
-    for card in METRICS.values():
-        if card.headline:
-            made = compare(
-                first, second, card.name, against=against, n_resamples=n_resamples, seed=seed, **card.variants[0]
-            )
-            found.append(Paired(names[0], names[1], made, made.p_value))
-            progress(1)
+    for card in cards:
+        params = card.variants[0] if card.variants else {}
+        made = compare(first, second, card.name, against=against, n_resamples=n_resamples, seed=seed, **params)
+        found.append(Paired(names[0], names[1], made, made.p_value))
+        progress(1)
     return found
 
 

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 
 from openset.evaluation import Evaluation, Result
 from openset.metrics import METRICS
+from openset.posthoc import score_text
 from openset.results.document import Document
 from openset.results.numbers import interval, number, p_number, signed, span
 from openset.results.spread import MEANING
@@ -57,7 +58,7 @@ def model_table(name: str, evaluation: Evaluation) -> Table:
     head = [f"{evaluation.level:.0%} intervals in brackets" if evaluation.n_resamples else "", *shown]
     title = f"{name}: {sample_counts(evaluation)} samples, {evaluation.n_classes} known classes, "
     title += f"{evaluation.tied_pairs:.1%} of pairs tied"
-    title += f", score {evaluation.meta['score']}" if "score" in evaluation.meta else ""
+    title += f", score {score_text(evaluation.meta['score'])}" if "score" in evaluation.meta else ""
     return Table(head, rows, title=title)
 
 
