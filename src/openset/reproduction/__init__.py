@@ -5,5 +5,3 @@ from openset.reproduction.catalog import SCALES as SCALES
 from openset.reproduction.catalog import Entry as Entry
 from openset.reproduction.catalog import reproduce as reproduce
 from openset.reproduction.options import Options as Options
-
-__all__ = ["ENTRIES", "SCALES", "Entry", "Options", "reproduce"]

@@ -6,5 +6,3 @@ from openset.present.page.evaluation import evaluation_page as evaluation_page
 from openset.present.page.gallery import FalseDetection as FalseDetection
 from openset.present.page.page import write_page as write_page
 from openset.present.page.training import training_section as training_section
-
-__all__ = ["FalseDetection", "bench_page", "detection_page", "evaluation_page", "training_section", "write_page"]

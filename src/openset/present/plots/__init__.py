@@ -19,10 +19,3 @@ from openset.present.plots.times import quality_against_time as quality_against_
 from openset.present.plots.training import gamma_over_epochs as gamma_over_epochs
 from openset.present.plots.training import sensitivity as sensitivity
 from openset.present.plots.training import training_curves as training_curves
-
-__all__ = [
-    "bench", "confusion", "detection_confusion", "detection_errors", "gamma_over_epochs",
-    "object_versus_background", "oscr", "per_class_ccr", "quality_against_time", "risk", "roc", "save",
-    "score_histograms", "sensitivity", "training_curves", "unknown_recall", "wilderness",
-    "write_detection_figures", "write_figures",
-]  # fmt: skip

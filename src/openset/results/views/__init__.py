@@ -18,9 +18,3 @@ from openset.results.views.runs import TrainingLog as TrainingLog
 from openset.results.views.steps import Steps as Steps
 from openset.results.views.steps import steps_of as steps_of
 from openset.results.views.thin import thin as thin
-
-__all__ = [
-    "Band", "BenchRow", "ClassRates", "Details", "GammaLog", "Histogram", "RiskCurve", "Sensitivity", "Steps",
-    "TrainingLog", "class_rates", "details_at", "oscr_band", "probability_histogram", "risk_curve",
-    "score_histogram", "steps_of", "thin",
-]  # fmt: skip
