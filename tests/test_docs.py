@@ -1,6 +1,7 @@
 """What README and docs show is run: each block of Python prints what stands below it, each file named is there."""
 
 import contextlib
+import importlib.util
 import inspect
 import io
 import re
@@ -49,6 +50,14 @@ def test_every_room_that_contributing_names_is_there():
         folder = ROOT / "src" / "openset" / Path(room[0]).parent if room else ROOT
         for name in room:
             assert (ROOT / "src" / "openset" / name).exists() or (folder / name).exists(), name
+
+
+def test_the_table_of_scores_is_that_of_their_cards():
+    spec = importlib.util.spec_from_file_location("make_scores", ROOT / "docs" / "make_scores.py")
+    made = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(made)
+    text = (ROOT / "docs" / "scores.md").read_text(encoding="utf-8")
+    assert made.page(text) == text, "python docs/make_scores.py writes it anew"
 
 
 def test_the_readme_keeps_to_its_order():

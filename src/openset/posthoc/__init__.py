@@ -18,6 +18,8 @@ from openset.posthoc import scores as scores
 from openset.posthoc.card import SCORES as SCORES
 from openset.posthoc.card import Parameter as Parameter
 from openset.posthoc.card import Score as Score
+from openset.posthoc.card import adopt_score as adopt_score
+from openset.posthoc.card import by_need as by_need
 from openset.posthoc.card import function_of
 from openset.posthoc.card import register as register
 from openset.posthoc.fitted import FittedScore as FittedScore

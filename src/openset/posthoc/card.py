@@ -200,7 +200,46 @@ class Score:
         return f"The score '{self.name}' needs {thing} ({WHERE[need]}). {works}{also}"
 
 
-SCORES: Registry[Score] = Registry("score")
+def adopt_score(name: str, thing: Any) -> Score:
+    """The card of what a user wrote: a `Score`, or a function of `logits` and `features` (one or both).
+
+    Arguments that must be given by name, with their defaults, are its parameters.
+    """
+    if isinstance(thing, Score):
+        return thing
+    if not inspect.isfunction(thing):
+        raise OpenSetError("this is no score: a score is a function of logits and features, or a Score.")
+    given = inspect.signature(thing).parameters.values()
+    data = [one.name for one in given if one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)]
+    options = [one for one in given if one.kind is one.KEYWORD_ONLY]
+    if not data or not set(data) <= {"logits", "features"} or len(data) + len(options) != len(given):
+        raise OpenSetError("a score is a function of 'logits', 'features' or both; its parameters come after a *.")
+    lacking = next((one.name for one in options if one.default is one.empty), None)
+    if lacking is not None:
+        raise OpenSetError(f"its parameter '{lacking}' has no default.")
+
+    def apply(outputs: Outputs, _: Learned, **parameters: Any) -> Array:
+        arrays = {"logits": outputs.known_logits, "features": outputs.embedding}
+        return np.asarray(thing(*(arrays[one]() for one in data), **parameters))
+
+    return Score(
+        name=name,
+        title=name.replace("_", " ").capitalize(),
+        paper="",
+        needs=tuple(one for one in ("logits", "features") if one in data),
+        document=inspect.getdoc(thing) or name,
+        apply=apply,
+        parameters=tuple(Parameter(one.name, one.default, "", lambda _, __, value: value) for one in options),
+    )
+
+
+SCORES: Registry[Score] = Registry("score", group="openset.scores", adopt=adopt_score)
+
+
+def by_need() -> list[Score]:
+    """All scores, those that need least first."""
+    order = ("fit", "head", "features", "logits")
+    return sorted(SCORES.values(), key=lambda card: [need in card.needs for need in order])
 
 
 def register(card: Score) -> Score:

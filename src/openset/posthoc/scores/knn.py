@@ -10,10 +10,8 @@ With fewer than k training samples the farthest counts.
 array([2.])
 """
 
-import numpy as np
-
 from openset.posthoc.card import Learned, Parameter, Score, at_least, register
-from openset.posthoc.neighbours import kth_distance
+from openset.posthoc.neighbours import Bank
 from openset.posthoc.numerics import Array
 from openset.posthoc.outputs import Outputs
 
@@ -23,9 +21,8 @@ def _learn(train: Outputs, *, k: int) -> dict[str, Array]:
 
 
 def _apply(outputs: Outputs, learned: Learned, *, k: int) -> Array:
-    bank = learned["bank"]
-    searched = learned.once("searched", lambda: bank.astype(np.float32))
-    return kth_distance(outputs.unit_features(), bank, searched, min(k, len(bank)))
+    bank = learned.once("prepared", lambda: Bank(learned["bank"]))
+    return bank.kth_distance(outputs.unit_features(), k)
 
 
 register(

@@ -70,7 +70,11 @@ register(
         learned={"origin": "d", "residual": "dr", "factor": ""},
         parameters=(
             Parameter(
-                "dim", None, "principal dimensions of the training features", optional(at_least(1)), grid=(None,)
+                "dim",
+                None,
+                "principal dimensions; none = by the number of features",
+                optional(at_least(1)),
+                grid=(None, 16, 32, 64, 128, 256),
             ),
         ),
     )
