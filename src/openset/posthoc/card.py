@@ -176,13 +176,22 @@ class Score:
 
     def compute(self, outputs: Outputs, fit: "Outputs | FittedScore | None" = None, **parameters: Any) -> Array:
         """Unknown scores of `outputs`; `fit` are training outputs, or the score already fitted on them."""
+        fitted = self.fitted_for(outputs, fit, **parameters)
+        return fitted.score(outputs.with_head_of(fit) if isinstance(fit, Outputs) else outputs)
+
+    def fitted_for(
+        self, outputs: Outputs, fit: "Outputs | FittedScore | None" = None, **parameters: Any
+    ) -> "FittedScore":
+        """The score, ready for these outputs; where the training outputs have no last layer it is taken from them."""
         missing = self.lacks(outputs, fit)
         if missing:
             raise OpenSetError(self.refusal(outputs, fit, missing))
-        if fit is not None and not isinstance(fit, Outputs):
-            return fit.matching(self, parameters).score(outputs)
-        train = None if fit is None else fit.with_head_of(outputs)
-        return self.fit(train if self.fitted else None, **parameters).score(outputs.with_head_of(fit))
+        if not self.fitted:
+            return self.fit(None, **parameters)
+        if not isinstance(fit, Outputs):
+            assert fit is not None
+            return fit.matching(self, parameters)
+        return self.fit(fit.with_head_of(outputs) if "head" in self.needs else fit, **parameters)
 
     def refusal(self, outputs: Outputs, fit: "Outputs | FittedScore | None", missing: tuple[str, ...]) -> str:
         """Why it cannot be computed, and which scores can."""
