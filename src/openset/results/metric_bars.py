@@ -53,7 +53,7 @@ def check_metric_bars(
 
 def _candidates(bar: Bar, name: str, evaluation: Evaluation, against: Sequence[str] | None) -> Iterator[Candidate]:
     sees_open_set = METRICS[bar.name].sees_open_set
-    parts = [bar.against] if bar.against else list(against or [evaluation.results[0].against])
+    parts = [bar.against] if bar.against else list(against or evaluation.against[:1])
     for part in parts if sees_open_set else parts[:1]:
         try:
             found = evaluation.find(bar.name, against=part, **bar.params)

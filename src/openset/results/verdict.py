@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 
 from openset.evaluation import Evaluation, Result
-from openset.results.numbers import difference, interval, p_text, percent, percents
+from openset.results.numbers import difference, interval, number, p_text, percent, percents
 from openset.results.paired import Paired
+from openset.results.views.runs import BenchRow
 
 
 def verdict(
@@ -12,16 +13,32 @@ def verdict(
     evaluations: Sequence[Evaluation],
     best: int,
     tests: Sequence[Paired] | None,
-    parts: Sequence[str],
 ) -> list[str]:
-    """Sentences for the top of the page, the most important first; without `tests` nobody looked for differences."""
-    name, found, main = names[best], evaluations[best], parts[0]
+    """What it all means, the most important first; without `tests` nobody looked for differences."""
+    name, found = names[best], evaluations[best]
+    parts, main = found.against, found.against[0]
     told = [_ranking(name, names, found, main), _weaker_side(found, main), _operating(found, main)]
     if tests is not None and len(names) > 1:
         told += _paired(name, tests)
     if {"negative", "unknown"} <= set(parts):
         told.append(_apart(found))
     return told
+
+
+def ranking(evaluations: Sequence[Evaluation]) -> list[int]:
+    """Places of the evaluations from the largest OpenAUC to the smallest; of equals the first comes first."""
+    values = [one.find("open_auc", against=one.against[0]).value for one in evaluations]
+    return sorted(range(len(values)), key=lambda place: -values[place])
+
+
+def best_methods(rows: Sequence[BenchRow], metric: str, better: str = "higher") -> str:
+    """The method with the best mean on each protocol."""
+    choose = max if better == "higher" else min
+    wording = []
+    for protocol in dict.fromkeys(row.protocol for row in rows):
+        best = choose((row for row in rows if row.protocol == protocol), key=lambda row: row.spread.value)
+        wording.append(f"{best.method} on {protocol} ({number(best.spread.value)})")
+    return f"Best mean {metric}: {', '.join(wording)}."
 
 
 def open_set(part: str, *, one: bool = False) -> str:
@@ -77,7 +94,7 @@ def _paired(name: str, tests: Sequence[Paired]) -> list[str]:
     other = nearest.second if sign == 1 else nearest.first
     low, high = sorted((sign * gap.low, sign * gap.high))
     told = f"{difference(sign * gap.value, low, high)} OpenAUC, {p_text(nearest.p_value)}"
-    if nearest.sure:
+    if nearest.clear:
         return [f"On the same samples it is better than {other}, the nearest one, beyond chance ({told})."]
     return [f"On the same samples it cannot be told apart from {other} ({told})."]
 

@@ -17,6 +17,7 @@ from openset.errors import OpenSetError
 from openset.evaluation import evaluate
 from openset.methods import METHODS
 from openset.protocols import Part, Protocol, load
+from openset.results.document import Document
 from openset.results.provenance import provenance
 from openset.scores import Scores
 from openset.train import checkpoint
@@ -192,6 +193,7 @@ def write_results(
         "method": config.method.name,
         "seed": config.seed,
         "data": protocol.fingerprint,
+        "model": checkpoint.fingerprint_of(out / WEIGHTS / f"{extra['weights']}.safetensors"),
     }
     scores: dict[str, Scores] = {}
     for name, part in protocol.parts.items():
@@ -201,19 +203,24 @@ def write_results(
             scores[name].write(out / f"scores_{name}.parquet")
     threshold = operating.choose(scores["val"], config.train.threshold)
     threshold.write(out / "threshold.json")
-    evaluation = evaluate(scores["test"], n_resamples=200)
+    evaluation = evaluate(scores["test"])
+    document = Document.of(
+        [evaluation],
+        names=[f"{config.method.name} on {protocol.name}, split {config.split}"],
+        files=["scores_test.parquet"],
+        origin=provenance("torch", "lightning-fabric", "safetensors", threads=torch.get_num_threads()),
+    )
+    on_test = threshold.apply(scores["test"])
     summary = {
-        "schema": 1,
         **meta,
         "class_names": list(protocol.class_names),
         **extra,
         "threshold": {"value": threshold.value, "rule": threshold.rule},
-        "on_test": threshold.apply(scores["test"]),
-        "metrics": [result.as_json() for result in evaluation.results],
+        "on_test": on_test.as_json(),
+        **document.as_json(),
         "data_notes": list(protocol.notes),
-        "notes": list(evaluation.notes),
+        "notes": [*evaluation.notes, *threshold.notes, *on_test.notes],
         "config": config.as_plain(),
-        "provenance": provenance("torch", "lightning-fabric", "safetensors", threads=torch.get_num_threads()),
     }
     write_json(out / "summary.json", summary)
     return summary

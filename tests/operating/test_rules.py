@@ -91,21 +91,6 @@ def test_conformal_does_not_look_at_open_set_samples():
     assert alone.value == mixed.value
 
 
-def test_a_frozen_threshold_does_what_it_did(tmp_path):
-    scores = Scores(*random_dataset(300))
-    frozen = at_acceptance(scores, 0.9)
-    frozen.write(tmp_path / "threshold.json")
-    again = Threshold.read(tmp_path / "threshold.json")
-    assert again == frozen
-    assert set(json.loads((tmp_path / "threshold.json").read_text())) == {"value", "rule", "achieved", "n"}
-    applied = again.apply(scores)
-    assert applied["acceptance"] == frozen.achieved["acceptance"]
-    assert applied["fpr"] == pytest.approx(
-        (applied["fpr_negative"] * (scores.labels == -1).sum() + applied["fpr_unknown"] * (scores.labels == -2).sum())
-        / (scores.labels < 0).sum()
-    )
-
-
 def test_a_threshold_from_float32_scores_separates_them_exactly():
     score = np.array([0.1, 0.2, 0.3, 0.4], dtype=np.float32)
     frozen = at_fpr(Scores([0, 0, -2, -2], [0] * 4, score), 0.0)
@@ -141,6 +126,15 @@ def test_a_threshold_holds_on_the_same_scores_in_any_file(tmp_path, dtype):
         ("best_f=weighted", "'average' cannot be 'weighted'"),
         ("conformal=5", "conformal: 'alpha' must be in (0, 1), got 5. Did you mean 0.05?"),
         ("min_cost=-1", "must be a cost of 0 or more"),
+        ("at_fpr(fpr=x)", "The rule 'at_fpr(fpr=x)' needs a number for 'fpr', for example at_fpr=0.1."),
+        ("at_fpr=true", "needs a number"),
+        ("at_fpr=", "The rule 'at_fpr' needs a value"),
+        ("at_fpr()", "The rule 'at_fpr' needs a value"),
+        ("at_fpr=0.1, fpr=0.2", "has the option 'fpr' twice"),
+        ("at_fpr(fpr=0.1", "bracket"),
+        ("min_cost(false_accept=1, unknwon_share=0.1)", "no option 'unknwon_share'. Did you mean 'unknown_share'?"),
+        ("at_acceptance=0.9, against=unknown", "The rule 'at_acceptance' has no option 'against'."),
+        ("", "There is no threshold rule named ''."),
     ],
 )
 def test_wrong_rules_say_what_to_do(rule, message):
@@ -149,12 +143,35 @@ def test_wrong_rules_say_what_to_do(rule, message):
     assert message in str(caught.value)
 
 
-def test_every_rule_can_be_written_on_the_command_line():
-    scores = Scores(*random_dataset(200))
-    values = {"best_f": "micro", "best_youden": "macro", "min_cost": "3"}
-    for name in RULES:
-        rule = f"{name}={values.get(name, '0.2')}"
-        assert choose(scores, rule).rule == rule
+@pytest.mark.parametrize("name", RULES)
+def test_a_card_tells_how_its_rule_is_written_and_what_it_needs(name):
+    card, scores = RULES[name], Scores(*random_dataset(200))
+    assert choose(scores, card.example).rule == card.example
+    assert card.summary.endswith(".")
+    value = card.example.partition("=")[2]
+    in_brackets = choose(scores, f"{name}({card.value.name}={value})")
+    assert in_brackets == choose(scores, card.example)
+    knowns = scores.take(np.flatnonzero(scores.labels >= 0))
+    if card.needs_open_set:
+        with pytest.raises(OpenSetError, match=r"needs open-set samples.* at_acceptance=0.95 or conformal=0.05, which"):
+            choose(knowns, card.example)
+    else:
+        assert choose(knowns, card.example).value == choose(scores, card.example).value
+
+
+def test_a_rule_can_be_written_with_all_of_its_options():
+    scores = Scores(*random_dataset(500, seed=1))
+    expected = min_cost(scores, 5.0, false_reject=2.0, unknown_share=0.1, against="unknown")
+    for rule in (
+        "min_cost(false_accept=5, false_reject=2, unknown_share=0.1, against=unknown)",
+        "min_cost=5, false_reject=2, unknown_share=0.1, against=unknown",
+        expected.rule,
+    ):
+        assert choose(scores, rule) == expected
+    assert choose(scores, "min_cost=5, false_reject=2, against=unknown", unknown_share=0.1) == expected
+    assert choose(scores, "min_cost=5, false_reject=2, unknown_share=0.1", against="unknown") == expected
+    assert choose(scores, "best_f(average=micro)") == best_f(scores, "micro")
+    assert choose(scores, "best_f") == choose(scores, "best_f()") == best_f(scores, "macro")
 
 
 def test_the_share_of_unknowns_reaches_the_rule_that_uses_it(tmp_path):
@@ -178,33 +195,13 @@ def test_a_threshold_says_what_it_was_chosen_under_where_that_is_not_the_usual(t
     assert Threshold.read(tmp_path / "t.json") == frozen
 
 
-def test_files_that_are_no_thresholds_are_refused(tmp_path):
-    for text, message in (
-        ("{}", "is not a threshold file"),
-        ("{", "is not valid JSON"),
-        ("[1]", "not a threshold file"),
-    ):
-        (tmp_path / "t.json").write_text(text)
-        with pytest.raises(OpenSetError, match=message):
-            Threshold.read(tmp_path / "t.json")
-    (tmp_path / "t.json").write_text('{"value": NaN, "rule": "x", "achieved": {}, "n": 1}')
-    with pytest.raises(OpenSetError, match="not a finite number"):
-        Threshold.read(tmp_path / "t.json")
-
-
-@pytest.mark.parametrize(
-    "content",
-    [
-        '{"value": 1, "rule": "x", "achieved": {"acceptance": NaN}, "n": 1}',
-        '{"value": 1, "rule": "x", "achieved": {"acceptance": 1e999}, "n": 1}',
-        '{"value": 1, "rule": "\\ud800", "achieved": {}, "n": 1}',
-        '{"value": 1, "rule": "x", "achieved": {"\\ud800": 1}, "n": 1}',
-    ],
-)
-def test_thresholds_that_could_not_be_written_again_are_refused(tmp_path, content):
-    (tmp_path / "t.json").write_text(content)
-    with pytest.raises(OpenSetError, match=r"t\.json is not a threshold file: .* (finite|half a character)"):
-        Threshold.read(tmp_path / "t.json")
+def test_an_option_said_twice_must_be_said_alike():
+    scores = Scores(*random_dataset(200))
+    assert choose(scores, "min_cost=5, unknown_share=0.1", unknown_share=0.1).rule == "min_cost=5, unknown_share=0.1"
+    with pytest.raises(OpenSetError, match=r"'unknown_share' is 0.1 in the rule .* and 0.2 beside it: give it once"):
+        choose(scores, "min_cost=5, unknown_share=0.1", unknown_share=0.2)
+    with pytest.raises(OpenSetError, match="'against' is negative in the rule"):
+        choose(scores, "at_fpr=0.1, against=negative", against="unknown")
 
 
 def test_rules_on_knowns_need_knowns():
