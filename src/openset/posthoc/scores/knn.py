@@ -34,7 +34,7 @@ register(
         document=__doc__,
         apply=_apply,
         learn=_learn,
-        learned={"bank": "nd"},
+        learned={"bank": "md"},
         parameters=(Parameter("k", 50, "which neighbour", at_least(1), grid=(1, 5, 10, 20, 50, 100, 200)),),
     )
 )

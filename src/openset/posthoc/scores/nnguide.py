@@ -34,7 +34,7 @@ register(
         document=__doc__,
         apply=_apply,
         learn=_learn,
-        learned={"bank": "nd"},
+        learned={"bank": "md"},
         parameters=(Parameter("k", 10, "how many training samples guide", at_least(1), grid=(1, 10, 100)),),
     )
 )
