@@ -10,10 +10,11 @@ With fewer than k training samples the farthest counts.
 array([2.])
 """
 
-from openset.posthoc.card import Learned, Parameter, Score, at_least, register
+from openset.posthoc.card import Learned, Score, register
 from openset.posthoc.neighbours import Bank
 from openset.posthoc.numerics import Array
 from openset.posthoc.outputs import Outputs
+from openset.posthoc.parameters import Parameter, at_least
 
 
 def _learn(train: Outputs, *, k: int) -> dict[str, Array]:
