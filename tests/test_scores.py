@@ -43,7 +43,8 @@ def test_from_logits_keeps_predictions_scores_and_probabilities_together():
         np.testing.assert_array_equal(scores.predictions, [0, 2, 1])
         np.testing.assert_allclose(scores.unknown_score, function(logits))
         np.testing.assert_allclose(scores.probabilities, softmax(logits))
-        assert scores.meta == {"score": name, "background": False}
+        params = {} if name == "max_logit" else {"temperature": 1.0}
+        assert scores.meta == {"score": {"name": name, "params": params}, "background": False}
 
 
 def test_a_background_column_takes_its_share_and_leaves():

@@ -1,7 +1,7 @@
 """How sure a figure is: DeLong for AUROC and OpenAUC, stratified bootstrap for the rest, paired tests, splits."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from statistics import NormalDist
 from typing import Any, Literal
 
@@ -39,7 +39,7 @@ class Interval:
     level: float = 0.95
     method: Method = "delong"
     sd: float | None = None
-    """Standard error (one data set) or standard deviation (over splits)."""
+    """Standard error (one data set) or standard deviation (over splits, each the mean of its seeds)."""
 
 
 @dataclass(frozen=True)
@@ -52,6 +52,18 @@ class Comparison:
     difference: Interval
     p_value: float
     n: int
+    params: Mapping[str, Any] = field(default_factory=dict)
+    against: str = "all"
+
+    @property
+    def clear(self) -> bool:
+        """Whether the interval of the difference leaves out 0."""
+        return self.difference.low > 0 or self.difference.high < 0
+
+    @property
+    def first_is_better(self) -> bool:
+        """Whether the difference speaks for the first model, clear or not."""
+        return (self.difference.value > 0) == (METRICS[self.metric].better == "higher")
 
 
 # ---- DeLong --------------------------------------------------------------------------------------------------------
@@ -263,7 +275,7 @@ def compare(
     card = METRICS[metric]
     plain = set(params) <= {"ties"} and params.get("ties", "half") == "half"
     if card.interval == "delong" and plain:
-        return _compare_delong(first, second, metric, against, level)
+        return _compare_delong(first, second, metric, params, against, level)
     requests = [Request(card, params, against)]
     evaluators = [evaluator(scores, requests) for scores in (first, second)]
     a, b = bootstrap_values(evaluators, first, n_resamples=n_resamples, seed=seed)
@@ -280,11 +292,15 @@ def compare(
         difference,
         float(min(1.0, 2 * (tail + 1) / (n_resamples + 1))),
         len(first.counts(against).ranking.score),
+        params,
+        against,
     )
 
 
-def _compare_delong(first: Scores, second: Scores, metric: str, against: str, level: float) -> Comparison:
-    right = metric == "open_auc"
+def _compare_delong(
+    first: Scores, second: Scores, metric: str, params: Mapping[str, Any], against: str, level: float
+) -> Comparison:
+    right = METRICS[metric].uses_predictions
     both = [scores.counts(against) for scores in (first, second)]
     (known_a, open_a), (known_b, open_b) = (_sample_components(counts, right=right) for counts in both)
     variance = _mean_variance(known_a - known_b) + _mean_variance(open_a - open_b)
@@ -301,7 +317,8 @@ def _compare_delong(first: Scores, second: Scores, metric: str, against: str, le
         p_value = 2 * NormalDist().cdf(-abs(gap) / error) if error > 0 else sign_test
         difference = Interval(gap, max(gap - reach, -1.0), min(gap + reach, 1.0), level, "delong", error)
     intervals = [delong_of(counts, right=right, level=level) for counts in both]
-    return Comparison(metric, intervals[0], intervals[1], difference, p_value, len(both[0].ranking.score))
+    n = len(both[0].ranking.score)
+    return Comparison(metric, intervals[0], intervals[1], difference, p_value, n, params, against)
 
 
 def _mean_variance(values: Array) -> float:
@@ -311,8 +328,8 @@ def _mean_variance(values: Array) -> float:
 # ---- several splits ------------------------------------------------------------------------------------------------
 
 
-def over_splits(values: Sequence[float], *, splits: Sequence[int] | None = None, level: float = 0.95) -> Interval:
-    """Mean over splits or seeds, its Student-t interval, and the standard deviation of the values (`sd`).
+def over_splits(values: Sequence[float], *, splits: Sequence[Any] | None = None, level: float = 0.95) -> Interval:
+    """Mean over splits, its Student-t interval, and the standard deviation over splits (`sd`).
 
     `splits` names the split of each value where splits were run with several seeds: seeds of a split share its classes
     and images, so its mean is one observation, or the interval would be too narrow. Of one split alone, over its seeds.
@@ -320,21 +337,36 @@ def over_splits(values: Sequence[float], *, splits: Sequence[int] | None = None,
     >>> spread = over_splits([0.90, 0.92, 0.94])
     >>> round(spread.value, 3), round(spread.sd, 3), round(spread.low, 3)
     (0.92, 0.02, 0.87)
+    >>> over_splits([0.1, 0.3, 0.8], splits=["a", "a", "b"]).value
+    0.5
     """
     check_share("over_splits", "level", level, one=False)
-    array = np.asarray(values, dtype=np.float64)
-    if array.ndim != 1 or len(array) < 2:
-        raise OpenSetError(f"over_splits: a mean and its spread need two or more values, got {array.size}.")
-    if not np.isfinite(array).all():
-        raise OpenSetError("over_splits: a value is NaN or infinite.")
+    observed = split_means(values, splits)
+    if len(observed) < 2:
+        raise OpenSetError(f"over_splits: a mean and its spread need two or more values, got {len(observed)}.")
     from scipy.stats import t
 
-    observed = array
-    if splits is not None:
-        check_lengths(values=array, splits=splits)
-        _, numbers = np.unique(np.asarray(splits), return_inverse=True)
-        if numbers.max() > 0:
-            observed = np.bincount(numbers, weights=array) / np.bincount(numbers)
-    mean, sd = float(array.mean()), float(array.std(ddof=1))
-    reach = float(t.ppf((1 + level) / 2, len(observed) - 1)) * float(observed.std(ddof=1)) / len(observed) ** 0.5
+    mean, sd = float(observed.mean()), float(observed.std(ddof=1))
+    reach = float(t.ppf((1 + level) / 2, len(observed) - 1)) * sd / len(observed) ** 0.5
     return Interval(mean, mean - reach, mean + reach, level, "splits", sd)
+
+
+def split_means(values: Sequence[float], splits: Sequence[Any] | None = None) -> Array:
+    """The mean of each split, in order of appearance; of one split alone, its values.
+
+    >>> split_means([0.1, 0.3, 0.8], ["a", "a", "b"]).tolist()
+    [0.2, 0.8]
+    """
+    array = np.asarray(values, dtype=np.float64)
+    if array.ndim != 1 or not len(array):
+        raise OpenSetError(f"over_splits: give one value for each run, got shape {array.shape}.")
+    if not np.isfinite(array).all():
+        raise OpenSetError("over_splits: a value is NaN or infinite.")
+    if splits is None:
+        return array
+    check_lengths(values=array, splits=splits)
+    places = {split: place for place, split in enumerate(dict.fromkeys(splits))}
+    if len(places) == 1:
+        return array
+    numbers = np.array([places[split] for split in splits])
+    return np.asarray(np.bincount(numbers, weights=array) / np.bincount(numbers))

@@ -12,7 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 from openset._core import checks, counts
 from openset._io.files import as_json, fingerprint
 from openset.errors import OpenSetError
-from openset.posthoc import SCORES, Outputs, softmax
+from openset.posthoc import FittedScore, Head, Outputs, parse_score, softmax
+from openset.posthoc import score as compute_score
 
 if TYPE_CHECKING:
     from openset.metrics.probabilities import Confidences
@@ -211,7 +212,8 @@ class Scores:
         score: str = "max_logit",
         background: bool = False,
         features: ArrayLike | None = None,
-        fit: Outputs | None = None,
+        head: Head | None = None,
+        fit: Outputs | FittedScore | None = None,
         class_names: Sequence[str] | None = None,
         ids: ArrayLike | None = None,
         groups: ArrayLike | None = None,
@@ -220,7 +222,8 @@ class Scores:
     ) -> "Scores":
         """Scores from a network's logits (n, K), or (n, K+1) with `background=True`, the last column then being cut.
 
-        `score` is any name in `openset.posthoc`; `knn`, `mahalanobis` and `openmax` need `fit`, the training outputs.
+        `score` is a score of `openset.posthoc`, such as `energy` or `knn(k=10)` (see `openset scores`); some need
+        `features`, the `head` (weight and bias of the last layer), or `fit`: training outputs, or a `FittedScore`.
 
         >>> Scores.from_logits([0, -2], [[2.0, 0.0], [0.1, 0.2]], score="energy").predictions
         array([0, 1])
@@ -231,21 +234,27 @@ class Scores:
             logits=given,
             features=None if features is None else checks.as_array("features", features),
             background=background,
+            head=head,
         )
         known = outputs.known_logits()
         if known.shape[1] == 0:
             raise OpenSetError("With a background class there must be at least two logit columns.")
+        spec = parse_score(score)
+        about = {"score": spec.as_json(), "background": background}
+        if spec.card.fitted and fit is not None:
+            fit = spec.card.fit(fit.with_head_of(outputs), **spec.params) if isinstance(fit, Outputs) else fit
+            about["fit"] = fit.fingerprint
         precision = np.float32 if given.dtype in (np.float16, np.float32) else np.float64
         return cls(
             outputs.labels,  # type: ignore[arg-type]
             known.argmax(axis=1),
-            SCORES[score].compute(outputs, fit),
+            compute_score(outputs, spec, fit),
             softmax(outputs.logits, background=background).astype(precision),  # type: ignore[arg-type]
             class_names,
             ids=ids,
             groups=groups,
             open_classes=open_classes,
-            meta={**(meta or {}), "score": score, "background": background},
+            meta={**(meta or {}), **about},
         )
 
     @classmethod

@@ -22,15 +22,14 @@ def test_compare_says_which_is_better_and_how_sure(openset, scores_file, tmp_pat
     found = openset("compare", good, poor, "--resamples", 50, "--json", tmp_path / "c.json")
     assert found.code == 0
     assert "difference" in found.out
-    entry = next(m for m in load(tmp_path / "c.json")["metrics"] if m["name"] == "open_auc")
+    entry = next(m for m in load(tmp_path / "c.json")["comparisons"] if m["name"] == "open_auc")
     assert entry["value"] == pytest.approx(entry["first"]["value"] - entry["second"]["value"])
     assert entry["low"] > 0
     assert entry["p_value"] < 0.001
     back = openset("compare", poor, good, "--resamples", 50, "--json", tmp_path / "c.json")
     assert back.code == 0
-    assert next(m for m in load(tmp_path / "c.json")["metrics"] if m["name"] == "open_auc")["value"] == pytest.approx(
-        -entry["value"]
-    )
+    reverse = next(m for m in load(tmp_path / "c.json")["comparisons"] if m["name"] == "open_auc")
+    assert reverse["value"] == pytest.approx(-entry["value"])
 
 
 def test_compare_says_how_small_a_p_value_can_be(openset, scores_file):
@@ -270,6 +269,33 @@ def test_metrics_lists_every_metric(openset, tmp_path, load):
     for name in METRICS:
         assert name in found.out
     assert [entry["name"] for entry in load(tmp_path / "m.json")["metrics"]] == list(METRICS)
+
+
+def test_scores_are_listed_with_what_they_need(openset, tmp_path, load):
+    from openset.posthoc import SCORES
+
+    found = openset("scores", "--json", tmp_path / "s.json")
+    assert found.code == 0
+    assert all(name in found.out for name in SCORES)
+    entries = {entry["name"]: entry for entry in load(tmp_path / "s.json")["scores"]}
+    assert set(entries) == set(SCORES)
+    assert entries["vim"]["needs"] == ["logits", "features", "head", "fit"]
+    assert entries["knn"]["parameters"][0]["default"] == 50
+    assert next(iter(entries.values()))["needs"] == ["logits"]  # those that need least come first
+
+
+def test_a_score_with_parameters_and_one_that_the_file_does_not_allow(openset, tmp_path, load):
+    labels = np.array([0, 1, 0, 1, -2, -2])
+    logits = np.array([[3.0, 0], [0, 3], [2, 0], [0, 1], [0.5, 0.4], [0.1, 0]])
+    np.savez(tmp_path / "l.npz", labels=labels, logits=logits)
+    words = ("--no-intervals", "--json", tmp_path / "r.json")
+    assert openset("evaluate", tmp_path / "l.npz", "--score", "msp(temperature=2)", *words).code == 0
+    assert load(tmp_path / "r.json")["files"][0]["meta"]["score"] == {"name": "msp", "params": {"temperature": 2.0}}
+    refused = openset("evaluate", tmp_path / "l.npz", "--score", "vim", *words)
+    assert refused.code == 2
+    assert "The score 'vim' needs features" in refused.err
+    assert "Scores that work with it: energy," in refused.err
+    assert "Did you mean 'k'?" in openset("evaluate", tmp_path / "l.npz", "--score", "knn(kk=1)", *words).err
 
 
 def test_demo_runs_from_data_to_a_frozen_threshold(openset, tmp_path, load):

@@ -15,7 +15,7 @@ from openset.cli._console import (
     console,
     naming_files,
     read,
-    table,
+    show_table,
 )
 from openset.cli._outputs import check_outputs
 
@@ -54,7 +54,8 @@ def command(
 
     from openset._io.files import write_json
     from openset.audit import audit
-    from openset.results.tables import number
+    from openset.results.numbers import number
+    from openset.results.table import Cell, Table
 
     check_outputs(json, inputs=[scores, fit])
     given = read(scores, score, background, fit)
@@ -68,28 +69,25 @@ def command(
         out.print(f"Unknowns below are the {escape(meant)} alone (--against {escape(against)}).", style="dim")
     for finding in found.findings:
         out.print(f"[bold]{finding.construction}[/bold]  {escape(finding.sentence)}")
-    made = table(
-        "unknowns", *_COLUMNS.values(), title="What each metric says at a share of unknowns caught (paper's Fig. 1)"
-    )
-    for share, row in _along_recall(found).items():
-        made.add_row(f"{share:.0%} caught", *(number(value) for value in row))
     out.print()
-    out.print(made)
-    marks = {True: "[green]yes[/green]", False: "[red]no[/red]", None: "-"}
-    made = table(
-        "metric",
-        "sees wrong knowns",
-        "sees missed unknowns",
-        "needs no threshold",
-        "one number",
-        title="Table 1 on these scores",
+    show_table(
+        Table(
+            ["unknowns", *_COLUMNS.values()],
+            [[f"{share:.0%} caught", *map(number, row)] for share, row in _along_recall(found).items()],
+            title="What each metric says at a share of unknowns caught (paper's Fig. 1)",
+        )
     )
-    for line in found.table:
-        made.add_row(line.metric, marks[line.close], marks[line.open], marks[line.threshold], marks[line.numeric])
-    out.print(made)
-    out.print(
-        f"{found.tied_pairs:.1%} of the pairs are tied. '-': the construction found nothing to exchange here.",
-        style="dim",
+    marks = {True: Cell("yes", tone="good"), False: Cell("no", tone="bad"), None: Cell("-")}
+    show_table(
+        Table(
+            ["metric", "sees wrong knowns", "sees missed unknowns", "needs no threshold", "one number"],
+            [
+                [line.metric, marks[line.close], marks[line.open], marks[line.threshold], marks[line.numeric]]
+                for line in found.table
+            ],
+            title="Table 1 on these scores",
+            note=f"{found.tied_pairs:.1%} of the pairs are tied. '-': the construction found nothing to exchange here.",
+        )
     )
 
 

@@ -5,6 +5,7 @@ from openset.metrics import ranking, decisions, probabilities  # noqa: F401, I00
 from openset.metrics._card import METRICS as METRICS
 from openset.metrics._card import Metric as Metric
 from openset.metrics._card import describe as describe
+from openset.metrics._card import metric as metric
 from openset.metrics._card import titled as titled
 from openset.metrics.probabilities import Confidence as Confidence
 from openset.metrics.probabilities import Confidences as Confidences

@@ -17,7 +17,7 @@ from openset._core.decisions import (
     tie_credit,
 )
 from openset._core.pairs import rank_pairs
-from openset.curves import OscrCurve, Positive, precision_recall_of, risk_coverage_of
+from openset.curves import OscrCurve, Positive, precision_recall_of, risk_sum
 from openset.errors import check_choice, check_share
 from openset.metrics._card import metric
 
@@ -88,8 +88,8 @@ def _ccr_at_fpr(counts: Counts, *, fpr: float, balanced: bool = False) -> float:
 
 
 def _aurc(counts: Counts) -> float:
-    curves = (risk_coverage_of(part) for part in counts.windows())
-    return sum(dot(np.diff(curve.coverage), curve.risk[1:]) for curve in curves)
+    parts = (risk_sum(part.accepted, part.accepted - part.right) for part in counts.windows())
+    return sum(parts) / counts.n_samples
 
 
 def _accuracy_auroc(counts: Counts, *, combine: str = "product") -> float:
@@ -319,7 +319,7 @@ def ccr_at_fpr(
     return _ccr_at_fpr(counts, fpr=fpr, balanced=balanced)
 
 
-@metric("AURC", of=_aurc, better="lower", paper="Geifman and El-Yaniv, 2017")
+@metric("AURC", of=_aurc, better="lower", paper="Geifman and El-Yaniv, 2017", invariant_to_repeats=False)
 def aurc(
     labels: ArrayLike,
     predictions: ArrayLike,
@@ -328,11 +328,15 @@ def aurc(
     against: str = "all",
     groups: ArrayLike | None = None,
 ) -> float:
-    """Area under risk-coverage: mean share of errors among the accepted, as more and more samples are accepted.
+    """Area under risk-coverage: mean fraction of errors among the accepted, as samples are accepted one by one.
 
-    An accepted open-set sample is an error, like an accepted misclassified known. Tied samples enter together.
+    AURC = 1/n * sum over k of (errors among the k samples with the lowest unknown scores) / k. An accepted open-set
+    sample is an error, like an accepted misclassified known. Of tied samples every order is equally likely, and the
+    mean over all orders is taken.
 
     >>> aurc([0, 0, -2], [0, 1, 0], [0.1, 0.5, 0.9]).__round__(4)
+    0.3889
+    >>> aurc([0, -2, -2], [0, 0, 0], [0.1, 0.5, 0.5]).__round__(4)  # (0 + 1/2 + 2/3) / 3
     0.3889
     """
     return _aurc(count(labels, predictions, unknown_score, against, groups))
