@@ -74,4 +74,5 @@ def test_many_rejected_samples_without_labels_raise_a_question():
     assert "6 of 6 are rejected" in notes_on_unlabelled(6, 6)[0]
     assert notes_on_unlabelled(9, 10)
     assert not notes_on_unlabelled(8, 10)
+    assert notes_on_unlabelled(5, 5)
     assert not notes_on_unlabelled(4, 4)

@@ -1,4 +1,5 @@
 import json
+import math
 
 import numpy as np
 import pytest
@@ -61,6 +62,47 @@ def test_min_cost_moves_with_the_costs():
     assert min_cost(scores, 0.0).achieved["acceptance"] == 1.0
     rare = min_cost(scores, 5.0, unknown_share=0.01)
     assert rare.value > min_cost(scores, 5.0, unknown_share=0.5).value
+
+
+@given(
+    datasets(),
+    *[st.sampled_from([0.0, 0.5, 1.0, 3.0]) for _ in range(3)],
+    st.sampled_from([0.0, 0.1, 0.5, 1.0]),
+)
+def test_min_cost_is_the_threshold_of_the_lowest_cost(data, false_accept, false_reject, misclassified, unknown_share):
+    labels, predictions, score = data
+    n_known = sum(label >= 0 for label in labels)
+
+    def cost(threshold):  # of each sample by what becomes of it, weighted by how often its kind arrives
+        total = 0.0
+        for label, prediction, value in zip(labels, predictions, score, strict=True):
+            if label < 0:
+                weight, price = unknown_share / (len(labels) - n_known), false_accept if value <= threshold else 0.0
+            else:
+                weight = (1 - unknown_share) / n_known
+                price = false_reject if value > threshold else misclassified if prediction != label else 0.0
+            total += weight * price
+        return total
+
+    costs = {"false_reject": false_reject, "misclassified": misclassified, "unknown_share": unknown_share}
+    found = min_cost(Scores(*data), false_accept, **costs)
+    assert cost(found.value) == pytest.approx(min(map(cost, textbook.thresholds(score))), abs=1e-12)
+
+
+def test_a_rejected_misclassified_known_costs_its_rejection_alone():
+    # Rejecting the wrong known costs 1 and accepting it 1.5; the unknown above it is rejected either way.
+    scores = Scores([0, 0, -2], [0, 1, 0], [0.1, 0.5, 0.9])
+    assert min_cost(scores, 9.0, misclassified=1.5).value == 0.1
+    assert min_cost(scores, 9.0, misclassified=0.5).value == 0.5
+
+
+@pytest.mark.parametrize("n", [9, 19, 24, 99, 999])
+def test_the_conformal_place_is_exact(n):
+    # alpha = k / (n + 1): the (n + 1 - k)-th smallest score, also where (n + 1) (1 - alpha) is a little above it.
+    scores = Scores([0] * n, [0] * n, np.arange(1.0, n + 1))
+    assert any(math.ceil((n + 1) * (1 - k / (n + 1))) > n + 1 - k for k in range(1, n + 1))
+    for k in range(1, n + 1):
+        assert conformal(scores, k / (n + 1)).value == n + 1 - k
 
 
 @pytest.mark.parametrize(("n", "alpha"), [(19, 0.05), (50, 0.1), (7, 0.2), (200, 0.05)])

@@ -90,6 +90,7 @@ def test_a_threshold_is_refused_where_it_does_not_belong(mine, theirs, message):
         ({"score": "knn"}, {"score": {"name": "knn", "params": {"k": 10}}}),  # an older version told the name alone
         ({"score": "energy", "model": "m"}, {}),
         ({}, {"score": "energy", "fit": "f"}),
+        ({"score": "knn", "fit": "f"}, {"score": "knn"}),
         ({"classes": ["cat", "dog"]}, {"classes": ["dog", "cat"]}),  # a CSV numbers its classes by the alphabet
         ({"classes": ["cat", "dog"]}, {"classes": None}),
         ({"score": 5, "model": ["x"]}, {"score": {"params": {}}, "model": "m"}),  # meta can hold anything

@@ -46,7 +46,7 @@ class Rate:
         }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)  # as a mapping: equal to any with the same fractions
 class Rates(Mapping[str, float]):
     """The fractions at a threshold by key; `rates` has their intervals.
 
