@@ -1,5 +1,6 @@
 """Attempts to make a detector look better by making it worse: none may succeed in verdict, gate or comparison."""
 
+import contextlib
 from dataclasses import replace
 
 import numpy as np
@@ -30,8 +31,10 @@ def honest():
             objects.append((image, kind, box))
             if random.random() < 0.9:
                 found.append((image, kind, [box[0] + 2, 2, 40, 38], float(random.beta(5, 2))))
-        for _ in range(int(random.poisson(4))):
-            found.append((image, CLASSES[int(random.integers(4))], [150, 150, 30, 30], float(random.beta(1, 6))))
+        found += [
+            (image, CLASSES[int(random.integers(4))], [150, 150, 30, 30], float(random.beta(1, 6)))
+            for _ in range(int(random.poisson(4)))
+        ]
     for image in range(N_WILD):
         for _ in range(1 + int(random.poisson(4))):
             kind, sure = (CLASSES[0], 4.4) if random.random() < 0.6 else (CLASSES[int(random.integers(4))], 6)
@@ -104,7 +107,7 @@ def duplicate_on_known_images(data):
 
 def add_false_detections_on_known_images(data):
     found = data.known_found
-    noise = replace(found, box=found.box + [200, 200, 0, 0], score=np.full(len(found), 0.99))
+    noise = replace(found, box=found.box + np.array([200, 200, 0, 0]), score=np.full(len(found), 0.99))
     names = ("image", "category", "box", "score")
     more = replace(found, **{name: np.concatenate([getattr(found, name), getattr(noise, name)]) for name in names})
     return changed(data, known=more)
@@ -128,15 +131,20 @@ ATTACKS = (
 RECALLS = (0.1, 0.3, 0.5)
 
 
+def evaluated(data):
+    """The result, or nothing where the attack left no class that reaches a recall, which ends the command."""
+    with contextlib.suppress(OpenSetError):
+        return evaluate_data(data, recalls=RECALLS, bootstrap=0)
+    with pytest.raises(OpenSetError, match="None of the 4 classes reaches recall"):
+        evaluate_data(data, recalls=RECALLS, bootstrap=0)
+    return None
+
+
 @pytest.mark.parametrize("attack", ATTACKS)
 def test_no_verdict_becomes_better(honest, attack):
     before = verdict(evaluate_data(honest, recalls=RECALLS, bootstrap=0))
-    try:
-        after = verdict(evaluate_data(attack(honest), recalls=RECALLS, bootstrap=0))
-    except OpenSetError as error:
-        assert "None of the 4 classes reaches recall" in str(error)
-        return
-    assert after.rank >= before.rank
+    after = evaluated(attack(honest))
+    assert after is None or verdict(after).rank >= before.rank
 
 
 def bars_around(result, missed):
@@ -165,11 +173,12 @@ def test_no_gate_opens(honest, attack, missed):
     assert passes(before, bars_around(before, "nothing"))
     bars = bars_around(before, missed)
     assert not passes(before, bars)
-    try:
-        after = evaluate_data(attack(honest), recalls=RECALLS, bootstrap=0)
+    after = evaluated(attack(honest))
+    if after is not None and after.lost_recalls:  # which leaves no value to hold against the bars there
+        with pytest.raises(OpenSetError, match="no such value"):
+            passes(after, bars)
+    elif after is not None:
         assert not passes(after, bars)
-    except OpenSetError as error:  # a recall that is gone leaves no value to hold against its bar
-        assert "None of the 4 classes reaches recall" in str(error) or "no such value" in str(error)
 
 
 @pytest.mark.parametrize("missed", ["fp_per_1000", "precision", "precision_open", "recall"])

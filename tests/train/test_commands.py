@@ -178,7 +178,53 @@ def test_another_threshold_changes_who_is_unknown(trained, images, tmp_path):
         openset("predict", trained, images / "known", "--json", tmp_path / "p.json", "--threshold", tmp_path / "t.json")
         == 0
     )
-    assert {one["prediction"] for one in json.loads((tmp_path / "p.json").read_text())["predictions"]} == {"unknown"}
+    found = json.loads((tmp_path / "p.json").read_text())
+    assert {one["prediction"] for one in found["predictions"]} == {"unknown"}
+    assert "schema 1" in found["notes"][0]
+    assert "60 of 60 are rejected. If most of them should be known" in found["notes"][1]
+
+
+def test_a_threshold_of_another_score_is_refused(trained, images, tmp_path, capsys):
+    frozen = tmp_path / "t.json"
+    words = ("--rule", "at_acceptance=0.95", "--out", frozen)
+    assert openset("threshold", trained / "outputs_val.npz", "--score", "energy", *words) == 0
+    capsys.readouterr()
+    for command in (
+        ("predict", trained, images / "known", "--threshold", frozen),
+        ("threshold", frozen, "--apply", trained / "scores_test.parquet"),
+        ("threshold", frozen, "--apply", trained / "outputs_test.npz", "--score", "max_logit"),
+    ):
+        assert openset(*command) == 2
+        assert "it was chosen for the score energy, and this is max_logit. Choose" in capsys.readouterr().err
+        assert openset(*command, "--force") == 0
+    assert openset("threshold", frozen, "--apply", trained / "outputs_test.npz", "--score", "energy") == 0
+    assert openset("threshold", trained / "scores_val.parquet", *words) == 0
+    assert openset("predict", trained, images / "known", "--threshold", frozen) == 0
+
+
+def test_a_threshold_of_another_training_is_refused(trained, images, tmp_path, capsys):
+    run = tmp_path / "run"
+    shutil.copytree(trained, run)
+    summary = json.loads((run / "summary.json").read_text())
+    assert openset("predict", run, images / "known") == 0
+    weights = run / "checkpoints" / f"{summary['weights']}.safetensors"
+    content = bytearray(weights.read_bytes())
+    content[-1] ^= 1
+    weights.write_bytes(content)
+    capsys.readouterr()
+    assert openset("predict", run, images / "known") == 2
+    said = capsys.readouterr().err
+    assert f"{run / 'threshold.json'} and {run}: The threshold (at_acceptance=0.95) does not belong to this" in said
+    assert "another model (weights" in said
+    assert openset("predict", run, images / "known", "--force") == 0
+
+
+def test_a_run_tells_how_sure_its_rates_are_and_when_its_threshold_does_nothing(trained):
+    summary = json.loads((trained / "summary.json").read_text())
+    rates = {(one["name"], one["against"]): one for one in summary["on_test"]["rates"]}
+    assert rates["fpr", "all"]["value"] == summary["on_test"]["fpr"]
+    assert rates["fpr", "all"]["low"] <= summary["on_test"]["fpr"] <= rates["fpr", "all"]["high"]
+    assert any("chosen on only" in note for note in summary["notes"])  # a validation part of a few pictures
 
 
 def test_methods_lists_all(tmp_path, capsys):

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from openset.cli._plugins import OWN, resolving
 from openset.errors import OpenSetError
 
 if TYPE_CHECKING:
@@ -18,16 +19,22 @@ if TYPE_CHECKING:
 
 ScoreOption = Annotated[
     str | None,
-    typer.Option("--score", help="For files of logits: max_logit (default), msp, energy, entropy, margin, ..."),
+    typer.Option(
+        "--score",
+        help=f"For files of logits: max_logit (default), energy, 'knn(k=10)', ... (see: openset scores), {OWN}.",
+        callback=resolving("openset.posthoc", "SCORES"),
+    ),
 ]
 BackgroundOption = Annotated[
     bool, typer.Option("--background", help="The model has a background class: the last column of files of logits.")
 ]
 FitOption = Annotated[
     Path | None,
-    typer.Option("--fit", help="Training outputs, for scores that learn: openmax, mahalanobis, knn."),
+    typer.Option(
+        "--fit", help="Training outputs, or a saved fit (.safetensors), for scores that learn; see: openset scores."
+    ),
 ]
-JsonOption = Annotated[Path | None, typer.Option("--json", help="Write the figures to this JSON file.")]
+JsonOption = Annotated[Path | None, typer.Option("--json", help="Write the results to this JSON file.")]
 SkipCorruptOption = Annotated[bool, typer.Option("--skip-corrupt", help="Leave out images that cannot be decoded.")]
 AgainstOption = Annotated[
     str,

@@ -25,7 +25,7 @@ def name_files(files: Sequence[Path]) -> list[str]:
             while len(parts) > 1 and len({one[-1] for one in parts}) == 1 and min(map(len, parts)) > 1:
                 parts = [one[:-1] for one in parts]
             return ["/".join(one) for one in parts]
-    return [str(file) for file in files]
+    return [f"{file} ({files[:i].count(file) + 1})" if file in files[:i] else str(file) for i, file in enumerate(files)]
 
 
 def group_files(files: Sequence[Path], pattern: str | None) -> dict[str, list[int]]:

@@ -8,6 +8,7 @@ import typer
 
 from openset.cli._console import JsonOption, SkipCorruptOption, console, show_table
 from openset.cli._outputs import FiguresOption, ReportOption, check_outputs, say_written, write_tables
+from openset.cli._plugins import OWN, resolving
 from openset.cli.train import DataRootOption, SetOption
 
 if TYPE_CHECKING:
@@ -22,7 +23,13 @@ _Key = TypeVar("_Key")
 def command(
     protocols: Annotated[str, typer.Option("--protocols", "-p", help="Names, separated by commas.")] = "digits",
     methods: Annotated[
-        str, typer.Option("--methods", "-m", help="Names, separated by commas; 'all' for every method.")
+        str,
+        typer.Option(
+            "--methods",
+            "-m",
+            help=f"Names, separated by commas; 'all' for every method; {OWN}.",
+            callback=resolving("openset.methods", "METHODS"),
+        ),
     ] = "maxlogit,openauc",
     splits: Annotated[
         str | None, typer.Option("--splits", help="Numbers or ranges: 0-4 or 0,2; else up to five that there are.")

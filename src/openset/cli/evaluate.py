@@ -1,8 +1,7 @@
-"""`openset evaluate`: every figure of one or several models."""
+"""`openset evaluate`: every metric of one or several models."""
 
-from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -25,15 +24,14 @@ from openset.cli._outputs import (
     ReportOption,
     check_outputs,
     say_written,
-    write_report,
     write_tables,
 )
+from openset.cli._plugins import MetricOption
 from openset.cli._splits import group_files, name_files, split_of
 from openset.errors import OpenSetError
 
 if TYPE_CHECKING:
-    from openset.evaluation import Evaluation
-    from openset.results.spread import MetricSpread
+    from openset.results.document import Document
 
 
 def command(
@@ -42,6 +40,7 @@ def command(
         list[str] | None,
         typer.Option("--against", help="all, negative, unknown or a group; may be repeated."),
     ] = None,
+    metric: MetricOption = None,
     score: ScoreOption = None,
     background: BackgroundOption = False,
     fit: FitOption = None,
@@ -70,21 +69,25 @@ def command(
     intervals: Annotated[bool, typer.Option("--intervals/--no-intervals", help="Confidence intervals.")] = True,
     seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of the bootstrap.")] = 0,
 ) -> None:
-    """Every open-set figure of one or several models, with 95 % intervals.
+    """Every open-set metric of one or several models, with 95 % intervals.
 
     Example: openset evaluate scores.csv --json result.json --require 'open_auc>=0.9'
     Example: openset evaluate a.parquet b.parquet --report report.html --figures figures
     """
     from openset.evaluation import evaluate, resamples_for
-    from openset.results.metric_bars import check_metric_bars, needed_by, parse_metric_bar
+    from openset.metrics import METRICS
+    from openset.results import tables
+    from openset.results.document import Document
+    from openset.results.metric_bars import needed_by, parse_metric_bar
 
     check_outputs(json, latex, markdown, csv, report, folder=figures, inputs=[*files, fit])
+    for name in metric or []:
+        METRICS[name]
     bars = [parse_metric_bar(text) for text in require or []]
     for bar in bars:
         if bar.end is not None and not intervals:
             raise OpenSetError(f"--require '{bar.text}' is about an interval: leave out --no-intervals.")
     models = [read(file, score, background, fit) for file in files]
-    names = name_files(files)
     n_resamples = [resamples or resamples_for(len(scores)) for scores in models]
     evaluations = []
     with progress("Evaluating", sum(n_resamples) if intervals else 1) as advance:
@@ -101,144 +104,51 @@ def command(
                         progress=advance,
                     )
                 )
-    groups = group_files(files, group_by)
-    splits = [split_of(file, scores.meta) or str(file) for file, scores in zip(files, models, strict=True)]
-    missed = [one for one in check_metric_bars(bars, names, evaluations, against=against) if not one.reached]
-    write_files(json, latex, markdown, csv, files, names, evaluations, groups, splits)
+    document = Document.of(
+        evaluations,
+        names=name_files(files),
+        files=list(map(str, files)),
+        models=models,
+        groups=group_files(files, group_by),
+        splits=[split_of(file, scores.meta) or str(file) for file, scores in zip(files, models, strict=True)],
+        bars=bars,
+        against=against,
+    )
+    if json is not None:
+        document.save(json)
+    write_tables(latex, markdown, csv, [tables.headline_table(document)], tables.metrics_table(document))
     if report is not None:
-        rows = spread_rows(evaluations, group_spreads(evaluations, groups, splits))
-        write_report(report, files, names, models, evaluations, against, spreads=rows)
+        from openset.present.page import evaluation_page, write_page
+
+        write_page(report, evaluation_page(document))
     drawn: list[Path] = []
     if figures is not None:
         from openset.present.plots import write_figures
 
-        drawn = write_figures(figures, names, models, evaluations, against=against)
-    show(names, evaluations, group_spreads(evaluations, groups, splits))
+        drawn = write_figures(figures, document)
+    show(document)
     say_written(report, figures, drawn)
+    missed = [result for result in document.gate if not result.reached]
+    for result in missed:
+        typer.echo(f"Bar missed: {result.sentence}", err=True)
     if missed:
-        for result in missed:
-            typer.echo(f"Bar missed: {result.sentence}", err=True)
         raise typer.Exit(1)
     if bars:
-        console().print(
-            f"[green]All {len(bars)} bars reached.[/green]" if len(bars) > 1 else "[green]Bar reached.[/green]"
-        )
+        reached = "Bar reached." if len(bars) == 1 else f"All {len(bars)} bars reached."
+        console().print(f"[green]{reached}[/green]")
 
 
-# ---- several files -------------------------------------------------------------------------------------------------
-
-
-def group_spreads(
-    evaluations: Sequence["Evaluation"], groups: dict[str, list[int]], splits: Sequence[str]
-) -> dict[str, tuple["MetricSpread", ...]]:
-    """Mean and spread of every metric over the splits of each model."""
-    from openset.results.spread import spreads_of
-
-    return {
-        name: spreads_of([evaluations[place] for place in places], [splits[place] for place in places])
-        for name, places in groups.items()
-    }
-
-
-def write_files(
-    json: Path | None,
-    latex: Path | None,
-    markdown: Path | None,
-    csv: Path | None,
-    files: Sequence[Path],
-    names: Sequence[str],
-    evaluations: Sequence["Evaluation"],
-    groups: dict[str, list[int]],
-    splits: Sequence[str],
-) -> None:
-    """Write what was asked for."""
-    from openset._io.files import write_json
-    from openset.results import tables
-    from openset.results.provenance import provenance
-
-    spreads = group_spreads(evaluations, groups, splits)
-    if json is not None:
-        entries = [
-            {"name": name, "file": str(file), **evaluation.as_json()}
-            for name, file, evaluation in zip(names, files, evaluations, strict=True)
-        ]
-        content: dict[str, Any] = {"schema": 1, "files": entries, "provenance": provenance()}
-        if len(entries) == 1:
-            content["metrics"] = entries[0]["metrics"]
-        if groups:
-            content["groups"] = [
-                {
-                    "name": key,
-                    "files": [names[place] for place in places],
-                    "splits": [splits[place] for place in places],
-                    "metrics": [one.as_json() for one in spreads[key]],
-                }
-                for key, places in groups.items()
-            ]
-        write_json(json, content)
-    made = tables.headline_table(names, evaluations, spread_rows(evaluations, spreads))
-    write_tables(latex, markdown, csv, [made], tables.metrics_table(names, evaluations))
-
-
-def spread_rows(
-    evaluations: Sequence["Evaluation"], spreads: dict[str, tuple["MetricSpread", ...]]
-) -> dict[str, list[str]]:
-    """Mean ± standard deviation of the headline metrics of each group."""
-    rows = {}
-    first = evaluations[0]
-    for key, found in spreads.items():
-        by = {(one.name, one.against, str(one.params)): one.spread for one in found}
-        cells = [by[r.name, r.against, str(r.params)] for r in first.headline(first.results[0].against)]
-        rows[f"{key} (mean ± sd of {cells[0].counted})"] = [one.text for one in cells]
-    return rows
-
-
-# ---- terminal ------------------------------------------------------------------------------------------------------
-
-
-def show(
-    names: Sequence[str], evaluations: Sequence["Evaluation"], spreads: dict[str, tuple["MetricSpread", ...]]
-) -> None:
+def show(document: "Document") -> None:
     """Print one full table for one model, or one row per model."""
     from rich.markup import escape
 
+    from openset.results.tables import headline_table, model_table
+
     out = console()
-    if len(evaluations) == 1:
-        show_one(names[0], evaluations[0])
+    if len(document.names) == 1:
+        show_table(model_table(document.names[0], document.evaluations[0]))
     else:
-        from openset.results.tables import headline_table
-
-        show_table(headline_table(names, evaluations, spread_rows(evaluations, spreads), between="\n"))
+        show_table(headline_table(document, between="\n"))
         out.print("Each file's other metrics: --json, or evaluate one file alone.", style="dim")
-    for name, evaluation in zip(names, evaluations, strict=True):
-        for note in evaluation.notes:
-            out.print(f"[yellow]Note[/yellow] ({escape(name)}): {escape(note)}")
-
-
-def show_one(name: str, evaluation: "Evaluation") -> None:
-    """Print all metrics of one model, one column per kind of open-set sample."""
-    from openset.results.table import Cell, Content, Table
-    from openset.results.tables import value_cell
-
-    kinds = {"known": evaluation.n_known, "negative": evaluation.n_negative, "unknown": evaluation.n_unknown}
-    counted = ", ".join(f"{n:,} {kind}" for kind, n in kinds.items() if n)
-    columns = list(dict.fromkeys(result.against for result in evaluation.results))
-    cells: dict[str, dict[str, Content]] = {}
-    for result in evaluation.results:
-        cells.setdefault(result.title, {})[result.against] = value_cell(result)
-    headline = {result.title for result in evaluation.headline(columns[0])}
-    show_table(
-        Table(
-            [
-                f"{evaluation.level:.0%} intervals in brackets" if evaluation.n_resamples else "",
-                *(f"against {column}" if len(columns) > 1 else "value" for column in columns),
-            ],
-            [
-                [Cell(title, best=title in headline), *(found.get(column) for column in columns)]
-                for title, found in cells.items()
-            ],
-            title=f"{name}: {counted} samples, {evaluation.n_classes} known classes, "
-            f"{evaluation.tied_pairs:.1%} of pairs tied"
-            + (f", score {evaluation.meta['score']}" if "score" in evaluation.meta else ""),
-        )
-    )
+    for name, note in document.notes:
+        out.print(f"[yellow]Note[/yellow] ({escape(name)}): {escape(note)}")

@@ -44,7 +44,9 @@ def check_complete(bars: Sequence[Bar], *, frozen: bool) -> None:
 could pass; add a bar on precision, precision_open or map.
     """
     own = {bar.name for bar in bars}
-    rules = [(_PASSED_BY_FALSE_DETECTIONS, _NOTICE_FALSE_DETECTIONS, "false detections on known images lower it")]
+    rules: list[tuple[tuple[str, ...], tuple[str, ...], str]] = [
+        (_PASSED_BY_FALSE_DETECTIONS, _NOTICE_FALSE_DETECTIONS, "false detections on known images lower it")
+    ]
     if frozen:
         rules.append((_PASSED_BY_FINDING_LESS, _NOTICE_FINDING_LESS, "at frozen thresholds lower scores improve it"))
     for passed, notice, why in rules:

@@ -12,13 +12,14 @@ from openset.evaluation import evaluate
 from openset.metrics import open_set_confusion_matrix
 from openset.present import plots
 from openset.present.plots.style import COLOURS, ONE_COLUMN, TWO_COLUMNS
+from openset.results.document import Document
 from openset.results.spread import spread_of
 from openset.results.views import (
     BenchRow,
     GammaLog,
     Sensitivity,
     TrainingLog,
-    class_figures,
+    class_rates,
     oscr_band,
     probability_histogram,
     risk_curve,
@@ -150,7 +151,7 @@ def test_confusion_from_two_to_150_classes(make_scores, tmp_path, n_classes):
 
 @pytest.mark.parametrize("n_classes", [4, 100])
 def test_classes_weakest_first(make_scores, tmp_path, n_classes):
-    found = class_figures(make_scores(n=3000, n_classes=n_classes), 1.0)
+    found = class_rates(make_scores(n=3000, n_classes=n_classes), 1.0)
     axis = drawn(plots.per_class_ccr(found), tmp_path).axes[0]
     heights = axis.containers[0].lines[0].get_ydata()
     assert np.array_equal(heights, np.sort(found.ccr))
@@ -240,7 +241,7 @@ def test_a_bad_place_is_one_sentence(make_scores, tmp_path):
 def test_all_figures_of_several_models(make_scores, tmp_path):
     models = [make_scores(n=300, seed=seed, probabilities=seed == 1) for seed in range(2)]
     evaluations = [evaluate(scores, intervals=False) for scores in models]
-    made = plots.write_figures(tmp_path, ["../up", "b"], models, evaluations, formats=["svg"])
+    made = plots.write_figures(tmp_path, Document.of(evaluations, names=["../up", "b"], models=models), formats=["svg"])
     assert {path.parent for path in made} == {tmp_path}
     assert sorted(path.stem for path in made) == [
         "confusion-best",
@@ -267,7 +268,7 @@ def test_figures_where_only_one_of_the_models_has_negatives(make_scores, tmp_pat
         "openset.present.plots.curves.oscr", lambda shown, **rest: drawn_curves.append(shown) or oscr(shown)
     )
     evaluations = [evaluate(scores, intervals=False) for scores in models]
-    assert plots.write_figures(tmp_path, names, models, evaluations, formats=["svg"])
+    assert plots.write_figures(tmp_path, Document.of(evaluations, names=names, models=models), formats=["svg"])
     assert {part: list(lines) for part, lines in drawn_curves[0].items()} == {"negative": ["full"], "unknown": names}
 
 
@@ -293,7 +294,7 @@ def test_figures_against_the_only_group_there_is(make_scores, tmp_path):
     groups = np.where(full.labels < 0, "far", "")
     scores = Scores(full.labels, full.predictions, full.unknown_score, groups=groups)
     found = evaluate(scores, against=["far"], intervals=False)
-    made = plots.write_figures(tmp_path, ["m"], [scores], [found], against=["far"], formats=["svg"])
+    made = plots.write_figures(tmp_path, Document.of([found], models=[scores]), formats=["svg"])
     named = {file.stem for file in made if "<!-- far " in file.read_text()}
     assert named == {"oscr-log", "oscr-linear", "roc", "unknown-recall"}
     assert "accepted far" in (tmp_path / "risk.svg").read_text()

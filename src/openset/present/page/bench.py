@@ -6,7 +6,7 @@ from openset.errors import OpenSetError
 from openset.present.page.html import chart, definitions, section, table, text
 from openset.present.page.page import render
 from openset.results.numbers import counted, span
-from openset.results.provenance import made_with
+from openset.results.provenance import provenance
 from openset.results.spread import MEANING
 from openset.results.table import Cell, Content, Table
 from openset.results.verdict import best_methods
@@ -53,7 +53,7 @@ def bench_page(
             ),
             name="table",
         ),
-        section("Versions", definitions(made_with()), name="foot"),
+        section("Versions", definitions(provenance()), name="foot"),
     ]
     return render(f"{title} · open-set report", parts, {"charts": charts})
 

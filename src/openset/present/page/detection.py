@@ -14,7 +14,7 @@ from openset.present.page.html import chart, definitions, section, table, text
 from openset.present.page.page import render
 from openset.results.gate import GateResult
 from openset.results.numbers import interval, number, percent
-from openset.results.provenance import made_with
+from openset.results.provenance import provenance
 from openset.results.table import Cell, Content, Table
 
 
@@ -367,6 +367,6 @@ def _origin(result: OpenSetEvaluation) -> str:
     }
     return section(
         "Settings, files and versions",
-        definitions({**settings, **files, "fingerprint of the data": result.fingerprint, **made_with()}),
+        definitions({**settings, **files, "fingerprint of the data": result.fingerprint, **provenance()}),
         name="foot",
     )
