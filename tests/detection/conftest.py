@@ -4,8 +4,18 @@ import pytest
 
 
 @pytest.fixture(scope="session")
+def voc2007():
+    """The same as `voc`, for tests that have a fixture of that name."""
+    return _voc()
+
+
+@pytest.fixture(scope="session")
 def voc():
     """PASCAL VOC 2007 test with the detections of a real YOLOv2."""
+    return _voc()
+
+
+def _voc():
     from detection_sets import data_file
     from openset.detection.read.coco import read_ground_truth
     from openset.detection.read.results import read_detections

@@ -256,7 +256,7 @@ def small_detr():
     return DetrForObjectDetection(
         DetrConfig(
             use_timm_backbone=False, use_pretrained_backbone=False, backbone=None, backbone_config=backbone, d_model=16,
-            encoder_layers=1, decoder_layers=1, encoder_ffn_dim=16, decoder_ffn_dim=16, encoder_attention_heads=2,
+            encoder_layers=1, decoder_layers=2, encoder_ffn_dim=16, decoder_ffn_dim=16, encoder_attention_heads=2,
             decoder_attention_heads=2, num_queries=7, id2label={0: "Cat", 1: "elk"}, label2id={"Cat": 0, "elk": 1},
         )
     )  # fmt: skip
@@ -416,3 +416,129 @@ def test_images_of_a_folder_are_called_by_name_and_those_of_a_file_by_id(tmp_pat
     assert rows[0] == expected
     predict(detector, KNOWN, tmp_path, tmp_path / "out.json", gt=make_truth([], n_images=2))
     assert [row["image_id"] for row in json.loads((tmp_path / "out.json").read_text())] == [0, 1]
+
+
+# ---- zero-shot -----------------------------------------------------------------------------------------------------
+
+
+def clip_tokenizer(folder):
+    """A tokenizer of letters, as CLIP's is built."""
+    letters = [*"abcdefghijklmnopqrstuvwxyz", *(f"{letter}</w>" for letter in "abcdefghijklmnopqrstuvwxyz")]
+    words = {word: i for i, word in enumerate([*letters, "<|startoftext|>", "<|endoftext|>"])}
+    (folder / "vocab.json").write_text(json.dumps(words))
+    (folder / "merges.txt").write_text("#version: 0.2\n")
+    from transformers import CLIPTokenizer
+
+    CLIPTokenizer(str(folder / "vocab.json"), str(folder / "merges.txt")).save_pretrained(folder)
+    return len(words)
+
+
+def owl(folder, kind):
+    """A tiny OWL-ViT or OWLv2 of random weights."""
+    import transformers
+
+    n = clip_tokenizer(folder)
+    small = {"hidden_size": 16, "intermediate_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2}
+    text = {**small, "vocab_size": n, "max_position_embeddings": 24, "bos_token_id": n - 2, "eos_token_id": n - 1}
+    config = getattr(transformers, f"{kind}Config")(
+        text_config={**text, "pad_token_id": 0},
+        vision_config={**small, "image_size": 32, "patch_size": 16},
+        projection_dim=16,
+    )
+    torch.manual_seed(0)
+    getattr(transformers, f"{kind}ForObjectDetection")(config).save_pretrained(folder)
+    size = {"size": {"height": 32, "width": 32}, "do_normalize": False}
+    (folder / "preprocessor_config.json").write_text(json.dumps(size))
+
+
+def grounding_dino(folder):
+    """A tiny Grounding DINO of random weights; its program knows the full stop by its number in BERT's list."""
+    import transformers
+
+    words = [f"[unused{i}]" for i in range(1100)]
+    for place, word in {0: "[PAD]", 100: "[UNK]", 101: "[CLS]", 102: "[SEP]", 1012: ".", 5: "cat", 6: "dog"}.items():
+        words[place] = word
+    (folder / "vocab.txt").write_text("\n".join(words))
+    transformers.BertTokenizer(str(folder / "vocab.txt")).save_pretrained(folder)
+    config = transformers.GroundingDinoConfig(
+        backbone_config=transformers.SwinConfig(
+            image_size=64, embed_dim=8, depths=[1, 1, 1, 1], num_heads=[1, 1, 2, 2], window_size=2,
+            out_features=["stage2", "stage3", "stage4"],
+        ),
+        text_config=transformers.BertConfig(
+            vocab_size=1100, hidden_size=16, num_hidden_layers=1, num_attention_heads=2, intermediate_size=16,
+        ),
+        d_model=32, encoder_layers=1, decoder_layers=2, encoder_attention_heads=2, decoder_attention_heads=2,
+        encoder_ffn_dim=16, decoder_ffn_dim=16, num_queries=12, max_text_len=16,
+    )  # fmt: skip
+    torch.manual_seed(0)
+    transformers.GroundingDinoForObjectDetection(config).save_pretrained(folder)
+    (folder / "preprocessor_config.json").write_text(json.dumps({"size": {"height": 128, "width": 128}}))
+
+
+@pytest.mark.usefixtures("working_torchvision")  # transformers imports it if it is there
+@pytest.mark.parametrize("kind", ["OwlViT", "Owlv2"])
+def test_owl_is_asked_for_the_known_classes(kind, pictures, tmp_path):
+    pytest.importorskip("transformers")
+    owl(tmp_path, kind)
+    [one, _] = make_detector(f"zero-shot:{tmp_path}", KNOWN, Settings(min_score=0.0))(pictures)
+    assert sorted(one.labels.tolist()) == [0] * 4 + [1] * 4  # four places in the picture, each for both classes
+    assert one.background is None
+    # the same by hand: the picture (OWLv2: in the corner of a grey square), prompts, boxes as shares of it
+    from transformers import AutoModelForZeroShotObjectDetection, AutoTokenizer
+
+    model = AutoModelForZeroShotObjectDetection.from_pretrained(tmp_path).eval()
+    words = ["a photo of a cat", "a photo of a dog"]
+    text = AutoTokenizer.from_pretrained(tmp_path)(words, padding="max_length", max_length=24, return_tensors="pt")
+    shown = pictures[0]
+    if kind == "Owlv2":
+        shown = Image.new("RGB", (120, 120), (127, 127, 127))
+        shown.paste(pictures[0], (0, 0))
+    pixels = torch.from_numpy(np.asarray(shown.resize((32, 32)), dtype=np.float32).transpose(2, 0, 1) / 255)
+    with torch.no_grad():
+        output = model(**{key: text[key] for key in ("input_ids", "attention_mask")}, pixel_values=pixels[None])
+    scores = output.logits[0].sigmoid().double().numpy()
+    assert np.sort(one.scores) == pytest.approx(np.sort(scores.ravel()), abs=1e-6)
+    best = int(np.argmax(one.scores))
+    query, label = np.unravel_index(scores.argmax(), scores.shape)
+    x, y, w, h = output.pred_boxes[0, query].double().numpy()
+    size = np.array([*shown.size, *shown.size])
+    assert one.labels[best] == label
+    assert one.boxes[best] == pytest.approx(np.array([x - w / 2, y - h / 2, w, h]) * size, abs=1e-3)
+
+
+@pytest.mark.usefixtures("working_torchvision")
+def test_grounding_dino_is_asked_for_the_known_classes(pictures, tmp_path):
+    pytest.importorskip("transformers")
+    grounding_dino(tmp_path)
+    [one, _] = make_detector(f"zero-shot:{tmp_path}", KNOWN, Settings(min_score=0.0))(pictures)
+    assert sorted(one.labels.tolist()) == [0] * 12 + [1] * 12
+    from transformers import AutoModelForZeroShotObjectDetection
+
+    model = AutoModelForZeroShotObjectDetection.from_pretrained(tmp_path).eval()
+    normal = (np.asarray(pictures[0].resize((128, 128)), dtype=np.float32) / 255 - [0.485, 0.456, 0.406]) / [
+        0.229,
+        0.224,
+        0.225,
+    ]
+    pixels = torch.from_numpy(normal.astype(np.float32).transpose(2, 0, 1))[None]
+    ids = torch.tensor([[101, 5, 1012, 6, 1012, 102]])  # [CLS] cat . dog . [SEP]
+    with torch.no_grad():
+        output = model(pixel_values=pixels, input_ids=ids, attention_mask=torch.ones_like(ids))
+    scores = output.logits[0].sigmoid()[:, [1, 3]].double().numpy()
+    assert np.sort(one.scores) == pytest.approx(np.sort(scores.ravel()), abs=1e-5)
+    long = make_truth([], classes=tuple(f"cat {i}" for i in range(9)), source="known.json")
+    with pytest.raises(OpenSetError, match=r"names of 9 classes are \d+ tokens, and this model reads 16: give fewer"):
+        make_detector(f"zero-shot:{tmp_path}", long, Settings())
+
+
+@pytest.mark.usefixtures("working_torchvision")
+def test_zero_shot_models_that_cannot_be_used_are_named(tmp_path):
+    pytest.importorskip("transformers")
+    for settings, words in (
+        (Settings(weights="x"), "brings its weights"),
+        (Settings(passes=3), "Dropout sampling is not made for zero-shot"),
+        (Settings(), "Cannot load the model"),
+    ):
+        with pytest.raises(OpenSetError, match=words):
+            make_detector(f"zero-shot:{tmp_path}", KNOWN, settings)

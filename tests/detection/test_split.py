@@ -1,6 +1,7 @@
 """Known and wild images from one data set."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -97,3 +98,26 @@ def test_impossible_splits_are_refused(truth):
     only_cats = make_truth([(0, "cat", [0, 0, 1, 1])], classes=("cat", "elk"))
     with pytest.raises(OpenSetError, match="no image would be wild"):
         split_classes(only_cats, ["cat"])
+
+
+def test_hidden_objects_can_be_kept_as_unknown(truth, tmp_path):
+    """The elk beside the cat stays, as "unknown"; a detection of a cat on it is then about an unknown object."""
+    parts = split_classes(truth, ["cat"], keep_unknown=True)
+    assert parts.known.class_names == ("cat", "unknown")
+    assert parts.known.class_ids == (0, 3)
+    assert parts.known.category.tolist() == [0, 0, 1, 0]
+    assert parts.wild.class_names == ("elk", "cow")
+    row = {"score": 0.5, "category_id": 0}
+    boxes = [(0, [0, 0, 10, 10]), (1, [0, 0, 10, 10]), (1, [20, 0, 10, 10]), (2, [0, 0, 10, 10])]
+    (tmp_path / "dt.json").write_text(json.dumps([{**row, "image_id": i, "bbox": box} for i, box in boxes]))
+    said = write_split(parts, truth, tmp_path / "dt.json", tmp_path / "out")
+    assert "Kept: 1 objects of hidden classes on 1 known images, as 'unknown'." in said
+    files = [tmp_path / "out" / f"{name}.json" for name in ("known", "known_dt", "wild", "wild_dt")]
+    result = evaluate_open_set(*files, recalls=[1.0], bootstrap=0)
+    assert result.errors[0].closed_set == (2, 0, 0, 0, 1, 0, 0)
+    assert (result.owod.n_unknown, result.owod.a_ose) == (2, 2)
+    with pytest.raises(OpenSetError, match="or their hidden objects kept, not both"):
+        split_classes(truth, ["cat"], keep_unknown=True, drop_mixed=True)
+    named = replace(truth, class_names=("cat", "elk", "Unknown"))
+    with pytest.raises(OpenSetError, match="has a class for unknown objects already"):
+        split_classes(named, ["cat"], keep_unknown=True)

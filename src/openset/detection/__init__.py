@@ -7,6 +7,7 @@ from openset.detection.read.coco import Detections as Detections
 from openset.detection.read.coco import GroundTruth as GroundTruth
 from openset.detection.read.coco import read_ground_truth as read_ground_truth
 from openset.detection.read.results import read_detections as read_detections
+from openset.detection.read.supervision import from_supervision as from_supervision
 
 __all__ = [
     "Detections", "GroundTruth", "OpenSetEvaluation", "evaluate_open_set", "match", "read_detections",

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from openset._io.files import write_json
+from openset.detection.read.class_lists import text_lines
 from openset.detection.read.coco import Detections, GroundTruth
-from openset.detection.read.folders import text_lines
-from openset.detection.read.names import Names
+from openset.detection.read.names import Names, is_unknown
 from openset.detection.read.results import read_detections
 from openset.errors import OpenSetError, did_you_mean
 
@@ -29,6 +29,8 @@ class Split:
     n_mixed: int
     """Images with known and hidden objects."""
     mixed_dropped: bool
+    unknown_kept: bool
+    """Whether hidden objects on known images are kept as objects of the class "unknown"."""
     n_empty: int
     """Wild images without any annotation."""
 
@@ -45,12 +47,18 @@ def find_classes(truth: GroundTruth, names: Sequence[str]) -> list[int]:
     return sorted(found)
 
 
-def split_classes(truth: GroundTruth, known: Sequence[str], *, drop_mixed: bool = False) -> Split:
+def split_classes(
+    truth: GroundTruth, known: Sequence[str], *, drop_mixed: bool = False, keep_unknown: bool = False
+) -> Split:
     """Divide images by whether they show an object of a known class, difficult and crowds included.
 
     Images with known and hidden objects are known images; their hidden objects are left out, or, with `drop_mixed`,
-    the images are.
+    the images are. With `keep_unknown` hidden objects stay on known images, as objects of the class "unknown".
     """
+    if drop_mixed and keep_unknown:
+        raise OpenSetError(
+            "Images with known and hidden objects can be left out, or their hidden objects kept, not both."
+        )
     chosen = find_classes(truth, known)
     if len(chosen) == truth.n_classes:
         raise OpenSetError(f"All {truth.n_classes} classes of {truth.source} would be known: hide at least one.")
@@ -72,14 +80,30 @@ def split_classes(truth: GroundTruth, known: Sequence[str], *, drop_mixed: bool 
             )
     hidden = [i for i in range(truth.n_classes) if i not in set(chosen)]
     return Split(
-        known=_part(truth, known_images, chosen),
+        known=_part(_with_unknown(truth, hidden), known_images, [*chosen, truth.n_classes])
+        if keep_unknown
+        else _part(truth, known_images, chosen),
         wild=_part(truth, wild_images, hidden),
         known_rows=known_images,
         wild_rows=wild_images,
         hidden_on_known=int((~is_known & shows_known[truth.image]).sum()),
         n_mixed=int(mixed.sum()),
         mixed_dropped=drop_mixed,
+        unknown_kept=keep_unknown,
         n_empty=int((~shows_known & ~shows_hidden).sum()),
+    )
+
+
+def _with_unknown(truth: GroundTruth, hidden: list[int]) -> GroundTruth:
+    """The same objects, those of hidden classes under one more class, "unknown"."""
+    if any(is_unknown(name) for name in truth.class_names):
+        raise OpenSetError(f"{truth.source} has a class for unknown objects already: leave out --keep-unknown.")
+    numbers = [one for one in truth.class_ids if isinstance(one, int)]
+    return replace(
+        truth,
+        class_ids=(*truth.class_ids, max(numbers) + 1 if numbers else "unknown"),
+        class_names=(*truth.class_names, "unknown"),
+        category=np.where(np.isin(truth.category, hidden), truth.n_classes, truth.category),
     )
 
 
@@ -129,6 +153,10 @@ def write_split(parts: Split, truth: GroundTruth, results: Any, out: str | Path)
         wording.append(f"{parts.n_empty} of the wild images have no annotation at all.")
     if parts.mixed_dropped:
         wording.append(f"Left out: {parts.n_mixed} images that show known and hidden objects.")
+    elif parts.unknown_kept:
+        wording.append(
+            f"Kept: {parts.hidden_on_known} objects of hidden classes on {parts.n_mixed} known images, as 'unknown'."
+        )
     else:
         wording.append(
             f"Left out: {parts.hidden_on_known} objects of hidden classes on {parts.n_mixed} known images, where "
@@ -141,7 +169,8 @@ def write_split(parts: Split, truth: GroundTruth, results: Any, out: str | Path)
 
 
 def _write_results(parts: Split, truth: GroundTruth, found: Detections, folder: Path) -> list[str]:
-    known_class = np.isin(np.arange(truth.n_classes), find_classes(truth, parts.known.class_names))
+    names = [name for name in parts.known.class_names if name in truth.class_names]
+    known_class = np.isin(np.arange(truth.n_classes), find_classes(truth, names))
     wording = []
     keep = known_class[found.category]
     for name, rows in (("known", parts.known_rows), ("wild", parts.wild_rows)):

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -36,6 +36,13 @@ Bootstrap = Annotated[int, typer.Option(min=0, help="Draws of images for the 95 
 Seed = Annotated[int, typer.Option(min=0, help="Seed of the bootstrap.")]
 ExtraImages = Annotated[bool, typer.Option("--allow-extra-images", help="Leave out results on other images.")]
 OtherClasses = Annotated[bool, typer.Option("--drop-other-classes", help="Leave out results of other classes.")]
+Classes = Annotated[
+    Path | None,
+    typer.Option(
+        help="Names of the detector's classes by its own numbers, where those are not the ids of the known ground "
+        "truth: one per line, from 0, or a JSON list with ids."
+    ),
+]
 Force = Annotated[
     bool,
     typer.Option("--force", help="Apply frozen thresholds although they were chosen with another matching or IoU."),
@@ -76,14 +83,16 @@ def load_data(
     allow_extra_images: bool,
     drop_other_classes: bool,
     fully_annotated: bool = False,
+    classes: Path | None = None,
 ) -> "OpenSetData":
     """The ground truths and results that a user named."""
     from openset.detection.measure.sets import load
 
-    lenient = {
+    lenient: dict[str, Any] = {
         "allow_extra_images": allow_extra_images,
         "drop_other_classes": drop_other_classes,
         "fully_annotated": fully_annotated,
+        "classes": classes,
     }
     if dt is not None and (known_dt is not None or wild_dt is not None):
         raise OpenSetError("Give either --dt, for both kinds of image, or --known-dt and --wild-dt.")

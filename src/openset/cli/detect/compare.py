@@ -1,7 +1,7 @@
 """`openset detect compare`: two detectors on the same images."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -9,6 +9,7 @@ from openset.cli._console import JsonOption, progress, show_table
 from openset.cli._outputs import CsvOption, LatexOption, MarkdownOption, check_outputs, write_tables
 from openset.cli.detect._shared import (
     Bootstrap,
+    Classes,
     ExtraImages,
     Iou,
     KnownGt,
@@ -44,6 +45,7 @@ def command(
     latex: LatexOption = None,
     markdown: MarkdownOption = None,
     csv: CsvOption = None,
+    classes: Classes = None,
     allow_extra_images: ExtraImages = False,
     drop_other_classes: OtherClasses = False,
 ) -> None:
@@ -60,7 +62,11 @@ def command(
     check_outputs(
         json, latex, markdown, csv, inputs=[known_gt, wild_gt, *(known_dt or ()), *(wild_dt or ()), *(dt or ())]
     )
-    lenient = {"allow_extra_images": allow_extra_images, "drop_other_classes": drop_other_classes}
+    lenient: dict[str, Any] = {
+        "allow_extra_images": allow_extra_images,
+        "drop_other_classes": drop_other_classes,
+        "classes": classes,
+    }
     if dt and len(dt) == 2 and not known_dt and not wild_dt:
         inputs: list[tuple[Path | None, Path | None, Path | None]] = [(None, None, file) for file in dt]
     elif known_dt and wild_dt and len(known_dt) == len(wild_dt) == 2 and not dt:

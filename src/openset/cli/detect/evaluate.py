@@ -21,6 +21,7 @@ from openset.cli._outputs import (
 from openset.cli.detect._shared import (
     Bootstrap,
     BothDt,
+    Classes,
     ExtraImages,
     Force,
     Iou,
@@ -95,6 +96,7 @@ def command(
     allow_silent: Annotated[
         bool, typer.Option("--allow-silent", help="Wild images without any detection do not fail the gate.")
     ] = False,
+    classes: Classes = None,
     allow_extra_images: ExtraImages = False,
     drop_other_classes: OtherClasses = False,
     fully_annotated: Annotated[
@@ -116,7 +118,7 @@ def command(
 
     check_outputs(
         json, latex, markdown, csv, report, folder=figures,
-        inputs=[known_gt, wild_gt, known_dt, wild_dt, dt, similar, thresholds],
+        inputs=[known_gt, wild_gt, known_dt, wild_dt, dt, similar, thresholds, classes],
     )  # fmt: skip
     if images is not None and report is None:
         raise OpenSetError("--images is for the page: give --report as well.")
@@ -139,6 +141,7 @@ def command(
             allow_extra_images=allow_extra_images,
             drop_other_classes=drop_other_classes,
             fully_annotated=fully_annotated,
+            classes=classes,
         )
         advance(1)
         result = evaluate_data(

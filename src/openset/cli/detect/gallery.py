@@ -7,7 +7,7 @@ import typer
 
 from openset.cli._console import JsonOption, progress
 from openset.cli._outputs import check_outputs
-from openset.cli.detect._shared import KnownGt, WildGt, say
+from openset.cli.detect._shared import Classes, KnownGt, WildGt, say
 
 EXAMPLE = "openset detect gallery --known-gt known.json --wild-gt w.json --wild-dt dt.json --images D --out O"
 
@@ -20,6 +20,7 @@ def command(
     out: Annotated[Path, typer.Option(help="Folder for the pictures.")],
     n: Annotated[int, typer.Option("--n", "-n", help="How many to draw.")] = 16,
     thresholds: Annotated[Path | None, typer.Option(help="Draw only what these frozen thresholds accept.")] = None,
+    classes: Classes = None,
     json: JsonOption = None,
 ) -> None:
     """Draw the worst false detections on wild images: red is what the detector claims, green what is really there."""
@@ -28,8 +29,8 @@ def command(
     from openset.detection.measure.sets import load_wild
     from openset.detection.thresholds import Thresholds
 
-    check_outputs(json, inputs=[known_gt, wild_gt, wild_dt, thresholds])
-    known, wild, found = load_wild(known_gt, wild_gt, wild_dt)
+    check_outputs(json, inputs=[known_gt, wild_gt, wild_dt, thresholds, classes])
+    known, wild, found = load_wild(known_gt, wild_gt, wild_dt, classes=classes)
     bars = None if thresholds is None else Thresholds.read(thresholds).for_classes(known.class_names, str(known_gt))
     with progress("Drawing", 1):
         drawn = draw_gallery(wild, found, known.class_names, images, out, n=n, thresholds=bars)

@@ -15,7 +15,12 @@ EXAMPLE = (
 
 
 def command(
-    model: Annotated[str, typer.Option(help="torchvision:NAME, transformers:FOLDER or yolo:FILE.npz.")],
+    model: Annotated[
+        str,
+        typer.Option(
+            help="torchvision:NAME, transformers:FOLDER, zero-shot:FOLDER (OWL-ViT, Grounding DINO) or yolo:FILE.npz."
+        ),
+    ],
     known_gt: KnownGt,
     images: Annotated[Path, typer.Option(help="Folder with images.")],
     out: Annotated[Path, typer.Option(help="COCO results to write.")],

@@ -24,6 +24,9 @@ def command(
     drop_mixed: Annotated[
         bool, typer.Option("--drop-mixed", help="Leave out images with known and hidden objects.")
     ] = False,
+    keep_unknown: Annotated[
+        bool, typer.Option("--keep-unknown", help="Keep hidden objects on known images, as the class 'unknown'.")
+    ] = False,
     json: JsonOption = None,
 ) -> None:
     """Divide an annotated data set into known images and wild images, and say what was left out."""
@@ -42,13 +45,16 @@ def command(
     else:
         hidden = set(find_classes(truth, read_names(str(hide))))
         names = [name for i, name in enumerate(truth.class_names) if i not in hidden]
-    parts = split_classes(truth, names, drop_mixed=drop_mixed)
+    parts = split_classes(truth, names, drop_mixed=drop_mixed, keep_unknown=keep_unknown)
     wording = write_split(parts, truth, dt, out)
     if json is not None:
         kinds = {
             kind: {"images": part.n_images, "objects": len(part.image), "classes": list(part.class_names)}
             for kind, part in (("known", parts.known), ("wild", parts.wild))
         }
-        counts = {name: getattr(parts, name) for name in ("n_empty", "n_mixed", "mixed_dropped", "hidden_on_known")}
+        counts = {
+            name: getattr(parts, name)
+            for name in ("n_empty", "n_mixed", "mixed_dropped", "unknown_kept", "hidden_on_known")
+        }
         write_json(json, {"schema": 1, **kinds, **counts, "files": [str(file) for file in written]})
     say(*wording)

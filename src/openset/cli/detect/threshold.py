@@ -9,6 +9,7 @@ from openset.cli._console import JsonOption, show_table
 from openset.cli._outputs import check_outputs
 from openset.cli.detect._shared import (
     BothDt,
+    Classes,
     ExtraImages,
     Force,
     Iou,
@@ -51,6 +52,7 @@ def command(
     matching: Matching = "voc",
     iou: Iou = 0.5,
     json: JsonOption = None,
+    classes: Classes = None,
     allow_extra_images: ExtraImages = False,
     drop_other_classes: OtherClasses = False,
 ) -> None:
@@ -75,7 +77,7 @@ def command(
         raise OpenSetError("--class is for the table of --by-ratio: give both or leave it out.")
     if ratio and apply is not None:
         raise OpenSetError("--ratio is for choosing thresholds; frozen ones do not depend on it: leave it out.")
-    check_outputs(out, json, inputs=[known_gt, known_dt, wild_gt, wild_dt, dt, apply])
+    check_outputs(out, json, inputs=[known_gt, known_dt, wild_gt, wild_dt, dt, apply, classes])
     data = load_data(
         known_gt,
         known_dt,
@@ -84,6 +86,7 @@ def command(
         dt,
         allow_extra_images=allow_extra_images,
         drop_other_classes=drop_other_classes,
+        classes=classes,
     )
     _, ranked = matched(data, matching=matching, iou=iou)
     if by_ratio and rule is not None:

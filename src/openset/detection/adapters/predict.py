@@ -18,16 +18,17 @@ from openset.detection.gallery import find_inside
 from openset.detection.read.coco import GroundTruth, read_ground_truth
 from openset.errors import OpenSetError, did_you_mean
 
-_MODELS = "'torchvision:fasterrcnn_resnet50_fpn', 'transformers:FOLDER' or 'yolo:FILE'"
+_MODELS = "'torchvision:fasterrcnn_resnet50_fpn', 'transformers:FOLDER', 'zero-shot:FOLDER' or 'yolo:FILE'"
 _ENDINGS = {".jpg", ".jpeg", ".png", ".bmp", ".webp", ".tif", ".tiff"}
 
 
 def make_detector(model: str, known: GroundTruth, settings: Settings) -> Detector:
-    """The detector that `family:name` stands for: `torchvision:...`, `transformers:...` or `yolo:FILE.npz`."""
+    """The detector that `family:name` stands for, where the family is torchvision, transformers, zero-shot or yolo."""
     family, _, name = model.partition(":")
     makers: dict[str, Callable[[str, GroundTruth, Settings], Detector]] = {
         "torchvision": _torchvision,
         "transformers": _transformers,
+        "zero-shot": _zero_shot,
         "yolo": _yolo,
     }
     if family not in makers:
@@ -39,7 +40,7 @@ def make_detector(model: str, known: GroundTruth, settings: Settings) -> Detecto
     try:
         return makers[family](name, known, settings)
     except ImportError as error:
-        need = {"yolo": "torch", "torchvision": "torch torchvision", "transformers": "torch transformers"}[family]
+        need = {"yolo": "torch", "torchvision": "torch torchvision"}.get(family, "torch transformers")
         raise OpenSetError(f"This model needs more packages: pip install {need} ({error}).") from error
 
 
@@ -53,6 +54,12 @@ def _transformers(name: str, known: GroundTruth, settings: Settings) -> Detector
     from openset.detection.adapters.transformers import transformers_detector
 
     return transformers_detector(name, known, settings)
+
+
+def _zero_shot(name: str, known: GroundTruth, settings: Settings) -> Detector:
+    from openset.detection.adapters.zero_shot import zero_shot_detector
+
+    return zero_shot_detector(name, known, settings)
 
 
 def _yolo(name: str, known: GroundTruth, settings: Settings) -> Detector:

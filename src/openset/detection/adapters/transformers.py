@@ -120,15 +120,29 @@ def _one(
     if settings.passes > 1 and torch.equal(samples[0][0], samples[1][0]):
         raise OpenSetError("Dropout sampling needs a detector with dropout; every pass of this one gives the same.")
     scores, boxes = (torch.stack(part).mean(dim=0) for part in zip(*samples, strict=True))
-    background = scores[:, n_labels] if scores.shape[1] > n_labels else None
-    if background is not None:  # a softmax names one class per query
-        value, label = scores[:, :n_labels].max(dim=1)
-        row = torch.arange(len(scores), device=scores.device)
-    else:
-        value, flat = scores.flatten().topk(min(_MOST, scores.numel()))
-        row, label = flat // n_labels, flat % n_labels
-    keep = value >= settings.min_score
-    row, label, value = row[keep], label[keep], value[keep]
+    if scores.shape[1] == n_labels:
+        return independent(scores, boxes, size, places, settings.min_score)
+    value, label = scores[:, :n_labels].max(dim=1)  # a softmax names one class per query
+    row = torch.arange(len(scores), device=scores.device)
+    return _found((row, label, value), boxes, size, places, settings.min_score, scores[:, n_labels])
+
+
+def independent(scores: Tensor, boxes: Tensor, size: tuple[int, int], places: Ints, min_score: float) -> Found:
+    """The highest of scores (queries x classes) that do not exclude one another; boxes are shares of the picture."""
+    value, flat = scores.flatten().topk(min(_MOST, scores.numel()))
+    return _found((flat // scores.shape[1], flat % scores.shape[1], value), boxes, size, places, min_score)
+
+
+def _found(
+    chosen: tuple[Tensor, Tensor, Tensor],
+    boxes: Tensor,
+    size: tuple[int, int],
+    places: Ints,
+    min_score: float,
+    background: Tensor | None = None,
+) -> Found:
+    """Detections from queries, labels and scores that were chosen."""
+    row, label, value = (part[chosen[2] >= min_score] for part in chosen)
     centre, extent = boxes[row, :2].double().cpu().numpy(), boxes[row, 2:].double().cpu().numpy()
     box = np.column_stack([centre - extent / 2, extent]) * np.tile(np.array(size, dtype=np.float64), 2)
     return Found(

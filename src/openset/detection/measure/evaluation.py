@@ -1,7 +1,8 @@
 """`evaluate_open_set`: everything the open world does to a detector, from its results on known and wild images."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -128,6 +129,7 @@ def evaluate_open_set(
     drop_other_classes: bool = False,
     fully_annotated: bool = False,
     inclusive_pixels: bool = False,
+    classes: "Path | Sequence[str] | Mapping[Any, str] | None" = None,
     details: bool = False,
 ) -> OpenSetEvaluation:
     """Measure a detector on images with known objects and on wild images, which show none.
@@ -153,6 +155,8 @@ def evaluate_open_set(
         fully_annotated: wild images without annotations show no object. Without this, nobody annotated them, and what
             asks for annotations (OWOD's metrics, unknown unknown) is measured on the other wild images.
         inclusive_pixels: OWOD's metrics as its program counts pixels, with the last one inside the box.
+        classes: names of the detector's classes by its own numbers (a file, or names counted from 0), where the numbers
+            in its results are not the class ids of `known_gt`.
         details: curves over all thresholds and COCO's average precision as well, which a page shows.
 
     Errors and confusion are taken at ratio 1, or with all wild images if there are fewer.
@@ -167,6 +171,7 @@ def evaluate_open_set(
         allow_extra_images=allow_extra_images,
         drop_other_classes=drop_other_classes,
         fully_annotated=fully_annotated,
+        classes=classes,
     )
     return evaluate_data(
         data,
@@ -204,6 +209,7 @@ def evaluate_data(
     """`evaluate_open_set` for data that are already read; frozen `thresholds` come as one number for each class."""
     variants = _check_variants(variant, frozen=thresholds is not None)
     check_draws(bootstrap, seed)
+    n_all = len(data.known_found) + len(data.wild_found)
     data = limited(data, max_detections)
     names = data.known.class_names
     pairs = overlaps(data.known, data.known_found)
@@ -248,7 +254,15 @@ def evaluate_data(
         fingerprint=data_fingerprint(data),
         details=details_of(data, ranked) if details else None,
     )
-    return replace(result, notes=notes_on(data, levels, result))
+    return replace(result, notes=(*notes_on(data, levels, result), *_cut_off(result, n_all, max_detections)))
+
+
+def _cut_off(result: OpenSetEvaluation, n_all: int, max_detections: int | None) -> tuple[str, ...]:
+    """What a limit of detections left out."""
+    if max_detections is None:
+        return ()
+    left_out = n_all - sum(result.n_detections)
+    return (f"only the {max_detections} highest detections of an image and class are kept; {left_out} are left out",)
 
 
 def headline_place(recalls: Sequence[float | None]) -> int:

@@ -1,11 +1,13 @@
 """The four inputs of an open-set evaluation, checked against one another, and how many wild images each level has."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from openset.detection.read.class_lists import read_numbering
 from openset.detection.read.coco import Bools, Detections, GroundTruth, Ints, read_ground_truth
 from openset.detection.read.entries import three
 from openset.detection.read.names import is_unknown, plain
@@ -59,33 +61,47 @@ def load(
     allow_extra_images: bool = False,
     drop_other_classes: bool = False,
     fully_annotated: bool = False,
+    classes: "Path | Sequence[str] | Mapping[Any, str] | None" = None,
 ) -> OpenSetData:
     """Read and check the inputs; without `wild_dt`, `known_dt` is one results file for both kinds of image.
 
     Without `wild_gt` there are no wild images. `fully_annotated`: wild images without annotations show no object.
+    `classes` names the detector's classes by its own numbers, where those are not the ids of `known_gt`: a file, or
+    names in their order.
     """
     known = read_ground_truth(known_gt)
+    numbering = numbering_of(classes)
     lenient = Leniency(allow_extra_images, drop_other_classes)
     if wild_gt is None:
-        found = read_detections(known_dt, known, lenient=lenient, called="known_dt")
+        found = read_detections(known_dt, known, lenient=lenient, called="known_dt", numbering=numbering)
         none = np.zeros(0, dtype=np.int64)
         no_images = replace(known, image_ids=(), file_names=(), class_ids=(), class_names=(), sizes=None).select(none)
         return arrange(known, found, no_images, found.select(none))
     wild = read_ground_truth(wild_gt)
     if wild_dt is None:
-        known_found, wild_found = read_shared_detections(known_dt, known, wild, lenient=lenient)
+        known_found, wild_found = read_shared_detections(known_dt, known, wild, lenient=lenient, numbering=numbering)
     else:
-        known_found = read_detections(known_dt, known, lenient=lenient, called="known_dt")
-        wild_found = read_detections(wild_dt, wild, known, lenient=lenient, called="wild_dt")
+        known_found = read_detections(known_dt, known, lenient=lenient, called="known_dt", numbering=numbering)
+        wild_found = read_detections(wild_dt, wild, known, lenient=lenient, called="wild_dt", numbering=numbering)
     return replace(arrange(known, known_found, wild, wild_found), fully_annotated=fully_annotated)
 
 
-def load_wild(known_gt: Any, wild_gt: Any, wild_dt: Any) -> tuple[GroundTruth, GroundTruth, Detections]:
+def numbering_of(classes: "Path | Sequence[str] | Mapping[Any, str] | None") -> Mapping[Any, str] | None:
+    """Names of a detector's classes by their numbers."""
+    if classes is None or isinstance(classes, Mapping):
+        return classes
+    return read_numbering(Path(classes)) if isinstance(classes, str | Path) else dict(enumerate(classes))
+
+
+def load_wild(
+    known_gt: Any, wild_gt: Any, wild_dt: Any, *, classes: "Path | Sequence[str] | Mapping[Any, str] | None" = None
+) -> tuple[GroundTruth, GroundTruth, Detections]:
     """Detections of known classes on wild images alone, from a results file that may hold other rows too."""
     known, wild = read_ground_truth(known_gt), read_ground_truth(wild_gt)
     real = [i for i, name in enumerate(known.class_names) if not is_unknown(name)]
     _check_wild(known, [known.class_names[i] for i in real], wild)
-    found = read_detections(wild_dt, wild, known, lenient=Leniency(extra_images=True, other_classes=True))
+    lenient = Leniency(extra_images=True, other_classes=True)
+    found = read_detections(wild_dt, wild, known, lenient=lenient, numbering=numbering_of(classes))
     return _only_classes(known, real), wild, _of_classes(found, real, known.n_classes)
 
 

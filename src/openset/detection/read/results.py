@@ -1,4 +1,4 @@
-"""Reading what a detector found: COCO results, or a folder of YOLO text files, for the images of a ground truth."""
+"""Reading what a detector found, for the images of a ground truth: COCO results, or a folder of text files."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -11,7 +11,7 @@ from openset._io.files import is_folder
 from openset._io.json_stream import Chunk, read_chunks
 from openset.detection.read.coco import Detections, GroundTruth
 from openset.detection.read.entries import boxes, column, numbers, places, three
-from openset.detection.read.names import counted_from_zero
+from openset.detection.read.names import Names, counted_from_zero
 from openset.errors import OpenSetError
 
 
@@ -34,16 +34,19 @@ def read_detections(
     *,
     lenient: Leniency = STRICT,
     called: str = "results",
+    numbering: Mapping[Any, str] | None = None,
 ) -> Detections:
-    """Read COCO results for the images of one ground truth and the classes of another (default: the same one).
+    """Read results for the images of one ground truth and the classes of another (default: the same one).
 
     Rows for other images or classes stop the reading; only when allowed they are left out, and counted in `notes`,
     where a file goes by its name and a list by what it is `called`.
-    An image is named by its id, or, if that is text, by its file name with or without the ending.
+    An image is named by its id, or, if that is text, by its file name with or without the ending; a class by its id or
+    its name. `numbering` are the names of the detector's classes by its own numbers, where those are not the ids of
+    the ground truth.
     """
     if isinstance(source, Detections):
         return source
-    return _read(source, images_by_name(images), [images], classes or images, lenient, called)
+    return _read(source, images_by_name(images), [images], classes or images, lenient, called, numbering)
 
 
 def read_shared_detections(
@@ -52,6 +55,7 @@ def read_shared_detections(
     wild: GroundTruth,
     *,
     lenient: Leniency = STRICT,
+    numbering: Mapping[Any, str] | None = None,
 ) -> tuple[Detections, Detections]:
     """One results file for the known and the wild images, whose ids must differ, as two sets of detections.
 
@@ -63,7 +67,7 @@ def read_shared_detections(
             f"{len(shared)} image ids stand both in {known.source} and in {wild.source} ({three(shared)}), so one "
             "results file cannot tell them apart: give the detections on known and on wild images as two files."
         )
-    both = _read(source, _shared_index(source, known, wild), [known, wild], known, lenient)
+    both = _read(source, _shared_index(source, known, wild), [known, wild], known, lenient, "results", numbering)
     on_wild = both.image >= known.n_images
     shifted = replace(both, image=both.image - known.n_images)
     return both.select(np.flatnonzero(~on_wild)), shifted.select(np.flatnonzero(on_wild))
@@ -112,12 +116,13 @@ def _read(
     truths: list[GroundTruth],
     classes: GroundTruth,
     lenient: Leniency,
-    called: str = "results",
+    called: str,
+    numbering: Mapping[Any, str] | None,
 ) -> Detections:
-    name, chunks, notes = _chunks(source, truths, classes, called)
+    name, chunks, notes = _chunks(source, truths, classes, called, numbering)
     images = " or ".join(truth.source for truth in truths)
     where = f"{name}, detections"
-    by_class = {one: i for i, one in enumerate(classes.class_ids)}
+    by_class = _ClassIndex(classes, None if _is_folder(source) else numbering, name)
     other_images, other_classes = _Strangers(), _Strangers()
     parts: list[list[Any]] = [
         [np.zeros(0, np.int64)],
@@ -135,8 +140,9 @@ def _read(
             raise OpenSetError(f"{where} entry {first + row}: score {score[row]:g} is negative; scores are 0 or more.")
         image_ids = column(entries, "image_id", where, first)
         class_ids = column(entries, "category_id", where, first)
-        image, category = places(image_ids, index, where, first), places(class_ids, by_class, where, first)
-        if not classes.has_numbers:
+        image = places(image_ids, index, where, first)
+        category = places(class_ids, by_class.for_ids(class_ids), where, first)
+        if not classes.has_numbers and numbering is None:
             _check_named(class_ids, classes, name)
         if (image == _IN_DOUBT).any():
             row = int(np.argmax(image == _IN_DOUBT))
@@ -167,17 +173,45 @@ def _read(
     return found if inside.all() else found.select(np.flatnonzero(inside))
 
 
+class _ClassIndex:
+    """Positions of classes by their ids, or by their names where an id is text; or by the numbers of a detector."""
+
+    def __init__(self, classes: GroundTruth, numbering: Mapping[Any, str] | None, source: str) -> None:
+        self._names, self._numbering, self._source = Names(classes.class_names, classes.source), numbering, source
+        if numbering is None:
+            self._places = {one: i for i, one in enumerate(classes.class_ids)}
+        else:
+            found = {number: self._names.find(name) for number, name in numbering.items()}
+            self._places = {number: place for number, place in found.items() if place is not None}
+
+    def for_ids(self, ids: list[Any]) -> Mapping[Any, int]:
+        """A table that has all the ids that can be placed."""
+        for one in {one for one in ids if isinstance(one, str)} - self._places.keys():
+            place = self._names.find(one)
+            if place is not None:
+                self._places[one] = place
+        if self._numbering is not None:
+            strange = next((one for one in ids if not isinstance(one, str) and one not in self._numbering), None)
+            if strange is not None:
+                raise OpenSetError(
+                    f"{self._source} has class {strange!r:.40}, but --classes names {len(self._numbering)} classes "
+                    f"({three(self._numbering)}, ...): give the list that the detector counts by; if it counts from 1, "
+                    'a JSON list such as [{"id": 1, "name": "cat"}].'
+                )
+        return self._places
+
+
 def _chunks(
-    source: Any, truths: list[GroundTruth], classes: GroundTruth, called: str
+    source: Any, truths: list[GroundTruth], classes: GroundTruth, called: str, numbering: Mapping[Any, str] | None
 ) -> tuple[str, Iterable[list[Any]], tuple[str, ...]]:
     """The name of a source, its detections, some at a time, and how its classes were understood where that is open."""
     if _is_folder(source):
-        from openset.detection.read.folders import read_yolo_results
+        from openset.detection.read.folders import read_results_folder
 
-        entries, notes = read_yolo_results(Path(source), truths, classes)
+        entries, notes = read_results_folder(Path(source), truths, classes, numbering)
         return str(source), [entries], notes
     notes = ()
-    if classes.numbered_by:
+    if classes.numbered_by and numbering is None:
         notes = (f"classes have the numbers of {classes.numbered_by}: {counted_from_zero(classes.class_names)}",)
     if isinstance(source, list | tuple):
         return called, [list(source)], notes
