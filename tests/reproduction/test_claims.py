@@ -54,7 +54,7 @@ CASES = {
         ({"yolov2": (0.1, 0.2), "b": (0.1, 0.3)},),
         ({"yolov2": (0.1, 0.2)},),
     ),
-    "confused_within_family": ((8, 10, 0.4), (8, 10, 0.9), (0, 0, 0.0)),
+    "confused_within_family": (("yolo", 8, 10, 0.4), ("yolo", 8, 10, 0.9), ("yolo", 0, 0, 0.0)),
     "background_often_wins": (({"a": 0.2, "b": 0.0},), ({"a": 0.01},), ({},)),
     "thresholds_do_not_carry_over": (({1.0: [0.5, 0.6]},), ({1.0: [0.5, 0.5]},), ({},)),
     "unknowns_grow_with_recall": (({"a": [0.1, 0.3]},), ({"a": [0.3, 0.1]},), ({},)),

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from openset.detection.measure.errors import Confusion
-from openset.reproduction.detectors import data_of, note_on
+from openset.reproduction.detectors import HIDDEN, data_of, limits_of
 from openset.reproduction.elephant import family_counts
 from openset.reproduction.options import Detector, Options
 
@@ -28,7 +28,7 @@ def test_the_split_of_other_data_is_not_taken(tmp_path, options):
         for name, content in (("voc2007_test", TRUTH), ("voc2007_test_yolov2", rows)):
             (place / f"{name}.json.gz").write_bytes(gzip.compress(json.dumps(content).encode()))
         found = data_of(options(scale="cpu", data_root=str(tmp_path / root)), hidden=("cat",))
-        assert len(found["yolov2"].known_found) == n
+        assert len(found[HIDDEN].known_found) == n
 
 
 @pytest.mark.parametrize("unknown", ["truck", "Truck"])
@@ -47,5 +47,5 @@ def test_names_of_two_words_have_a_family_too():
 def test_given_detectors_are_real_at_every_scale(tmp_path):
     given = {"mine": Detector(*(tmp_path / f"{number}.json" for number in range(4)))}
     for scale in ("smoke", "cpu", "paper"):
-        assert note_on(Options(scale=scale, detectors=given)).startswith("Evaluated from the given results")
-    assert note_on(Options(scale="smoke")).startswith("The detectors are simulated")
+        assert limits_of(Options(scale=scale, detectors=given))[0].startswith("Evaluated from the given results")
+    assert limits_of(Options(scale="smoke"))[0].startswith("The detectors are simulated")

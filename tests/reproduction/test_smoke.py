@@ -63,7 +63,7 @@ def test_the_list_names_everything_and_what_it_needs(capsys, tmp_path):
         (("openauc/table2", "--splits", "a"), "--splits: 'a' is neither a number nor a range"),
         (("elephant/table1", "--scale", "paper"), "Scale paper evaluates your detectors: give --known-gt"),
         (("elephant/table1", "--known-gt", "x"), "Detection needs --known-gt and --wild-gt"),
-        (("elephant/table1", "--scale", "cpu"), "detection/voc2007_test.json.gz: put VOC 2007 test"),
+        (("elephant/table1", "--scale", "cpu"), "There are no results of detectors: put known_gt.json.gz"),
         (("openauc/table2", "--scale", "cpu", "--protocols", "mnist", "--methods", "openauc"), "mnist"),
     ],
 )

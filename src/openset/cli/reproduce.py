@@ -137,6 +137,8 @@ def _show(report: "Report") -> None:
     from openset.reproduction.writing import sheet, told
 
     screen = console()
+    for limit in report.before:
+        screen.print(limit, highlight=False, markup=False, soft_wrap=True)
     for one in report.tables:
         show_table(sheet(one))
     for claim in report.claims:

@@ -41,7 +41,7 @@ class Entry:
 _DIGITS = "no data (digits of scikit-learn)"
 _SIMULATED = "no data (simulated detectors)"
 _GPU = "one GPU"
-_VOC = "VOC 2007 test and YOLOv2 results in OPENSET_DATA/detection"
+_VOC = "results of VOC detectors on wild images in OPENSET_DATA/wild, or YOLOv2's on VOC 2007 in OPENSET_DATA/detection"
 _OWN = "results of your detectors on VOC 2007 test and 23,008 COCO images"
 
 

@@ -89,13 +89,13 @@ def yolo_is_worst(shares: Mapping[str, tuple[float, float]]) -> Claim:
     )
 
 
-def confused_within_family(within: int, total: int, expected: float) -> Claim:
+def confused_within_family(detector: str, within: int, total: int, expected: float) -> Claim:
     """Detections on unknown objects claim a class of the same family more often than by chance."""
     return Claim(
         "Most of the confusion is present among objects from the same parent family",
         "section 4.1, Fig. 4",
         within / total > max(expected, 0.5) if total else None,
-        {"within the family": within, "of": total, "by chance, share": expected},
+        {f"{detector}: within the family": within, "of": total, "by chance, fraction": expected},
         "most: more than half, and more than by chance",
     )
 

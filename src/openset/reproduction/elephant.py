@@ -9,7 +9,7 @@ from openset.detection.measure.evaluation import OpenSetEvaluation, matched
 from openset.detection.read.names import plain
 from openset.errors import OpenSetError
 from openset.reproduction import claims_elephant as claims
-from openset.reproduction.detectors import SOME_ANIMALS, data_of, evaluations, note_on
+from openset.reproduction.detectors import SOME_ANIMALS, data_of, evaluations, limits_of
 from openset.reproduction.drawing import draw
 from openset.reproduction.findings import Claim, Line, Report, Table, Value
 from openset.reproduction.options import Options
@@ -20,60 +20,77 @@ _RECALLS = (0.1, 0.2, 0.3, 0.4, 0.5)
 
 
 def _report(
-    options: Options, name: str, title: str, table: Table, wording: Sequence[Claim], figures: Sequence[Path] = ()
+    options: Options,
+    name: str,
+    title: str,
+    table: Table | Sequence[Table],
+    wording: Sequence[Claim],
+    figures: Sequence[Path] = (),
 ) -> Report:
-    return Report(name, title, options.scale, [table], list(wording), [note_on(options)], figures)
+    tables = [table] if isinstance(table, Table) else list(table)
+    return Report(name, title, options.scale, tables, list(wording), figures=figures, before=limits_of(options))
 
 
-def _beside(options: Options, told: float | None, factor: float = 1.0) -> tuple[Value | None, str, bool]:
-    """A published figure, what to say about it, and whether a difference means anything."""
-    if told is None:
-        return None, "", False
-    own = options.scale == "paper"
-    return Value(told / factor), "" if own else "published: other data", own
+def _beside(options: Options, told: float | None, factor: float = 1.0) -> tuple[Value | None, bool]:
+    """A published value, and whether a difference means anything: not between other data."""
+    return (None, False) if told is None else (Value(told / factor), options.scale == "paper")
+
+
+def _published(title: str, rows: Mapping[str, Sequence[float]], columns: Sequence[str], factor: float = 1.0) -> Table:
+    """The paper's own table, to be read beside ours."""
+    names = published("elephant")["titles"]
+    lines = [
+        Line({"detector": names[name], "": column}, Value(number / factor))
+        for name, numbers in rows.items()
+        for column, number in zip(columns, numbers, strict=True)
+    ]
+    return Table(title, lines, percent=factor != 1.0, digits=2 if factor != 1.0 else 4, heading="published")
 
 
 def table1(options: Options) -> Report:
     """Mean average precision on known images, and with wild ones."""
     lines, means = [], {}
-    for name, found in evaluations(options, recalls=(0.3,)).items():
+    for name, found in evaluations(options, recalls=(0.3,), bootstrap=0).items():
         precision = found.mean_average_precision
         means[name] = (precision.known["all_point"], precision.wild["all_point"])
         told = published("elephant")["table1"]["rows"].get(name, (None, None))
         for place, images in enumerate(("known images", f"with wild images, ratio {precision.ratio:.2g}")):
-            value, remark, same = _beside(options, told[place], 100)
-            lines.append(
-                Line(
-                    {"detector": name, "images": images}, Value(means[name][place]), value, remark=remark, compare=same
-                )
-            )
-    table = Table("mAP in percent (all-point, IoU .5)", lines, digits=2)
-    return _report(
-        options, "elephant/table1", "mAP, closed and open", table, [claims.wild_images_cost_precision(means)]
-    )
+            value, same = _beside(options, told[place], 100)
+            lines.append(Line({"detector": name, "images": images}, Value(means[name][place]), value, compare=same))
+    tables = [Table("mAP in percent (all-point, IoU .5)", lines, digits=2)]
+    if options.scale != "paper":
+        rows = published("elephant")["table1"]["rows"]
+        tables.append(_published("Published, in percent", rows, ("known images", "with wild images, ratio 1"), 100))
+    wording = [claims.wild_images_cost_precision(means)]
+    return _report(options, "elephant/table1", "mAP, closed and open", tables, wording)
 
 
 def table2(options: Options) -> Report:
     """Average Wilderness Impact."""
     lines, impact = [], {}
+    official = evaluations(options, variant="official", bootstrap=0)
+    told = published("elephant")["table2"]
     for name, found in evaluations(options).items():
         impact[name] = [row.awi for row in found.wilderness]
-        told = published("elephant")["table2"]
-        for row in found.wilderness:
-            figures = told["rows"].get(name)
-            number = figures[told["recalls"].index(row.recall)] if figures else None
-            value, remark, same = _beside(options, number)
+        for row, other in zip(found.wilderness, official[name].wilderness, strict=True):
+            numbers = told["rows"].get(name)
+            number = numbers[told["recalls"].index(row.recall)] if numbers else None
+            value, same = _beside(options, number)
             labels = {"detector": name, "recall": f"{row.recall:g}", "ratios up to": f"{row.ratios[-1]:.2g}"}
-            lines.append(
-                Line(labels, Value(row.awi, low=row.awi_low, high=row.awi_high), value, remark=remark, compare=same)
-            )
+            remark = f"without {', '.join(row.unreached)}" if row.unreached else ""
+            also = {"official variant": Value(other.awi), "per unit of ratio": Value(row.slope)}
+            ours = Value(row.awi, low=row.awi_low, high=row.awi_high)
+            lines.append(Line(labels, ours, value, also, remark, compare=same))
     wording = [
         claims.impact_grows_with_recall(impact),
         claims.one_stage_is_hit_harder(impact),
         claims.dropout_is_worse(impact),
     ]
-    table = Table("Average Wilderness Impact (pooled counts)", lines, percent=False, digits=4)
-    return _report(options, "elephant/table2", "Average Wilderness Impact", table, wording)
+    tables = [Table("Average Wilderness Impact (pooled counts)", lines, percent=False, digits=4)]
+    if options.scale != "paper":
+        columns = [f"recall {recall:g}" for recall in told["recalls"]]
+        tables.append(_published("Published, ratios up to 4.6", told["rows"], columns))
+    return _report(options, "elephant/table2", "Average Wilderness Impact", tables, wording)
 
 
 def fig5(options: Options) -> Report:
@@ -104,12 +121,16 @@ def fig5(options: Options) -> Report:
 
 def fig3(options: Options) -> Report:
     """Kinds of errors at recall .3, without and with wild images."""
-    rows = {name: one.errors[0] for name, one in evaluations(options, recalls=(0.3,)).items()}
+    rows = {name: one.errors[0] for name, one in evaluations(options, recalls=(0.3,), bootstrap=0).items()}
     shares = {name: (wrong(row.closed_set), wrong(row.open_set)) for name, row in rows.items()}
     drawn = draw(options, "elephant/fig3", "errors", "detection_errors", rows)
     table = Table("Detections by kind at recall .3, percent", error_lines(rows))
     wording = [claims.errors_rise(shares), claims.yolo_is_worst(shares)]
     return _report(options, "elephant/fig3", "Impact of the open set on detection", table, wording, drawn)
+
+
+def _file_name(detector: str) -> str:
+    return "".join(letter if letter.isalnum() else "-" for letter in detector).replace("--", "-")
 
 
 def wrong(counts: Sequence[int]) -> float:
@@ -133,13 +154,13 @@ def error_lines(rows: Mapping[str, Errors]) -> list[Line]:
 
 def figs9_11(options: Options) -> Report:
     """The same at recalls .1 to .5, one figure per detector."""
-    found = evaluations(options, recalls=_RECALLS)
+    found = evaluations(options, recalls=_RECALLS, bootstrap=0)
     shares = {name: [_unknown_share(row) for row in one.errors] for name, one in found.items()}
     lines, drawn = [], []
     for name, one in found.items():
         lines += [line for row in one.errors for line in error_lines({name: row})]
         rows = {f"recall {row.recall:g}": row for row in one.errors}
-        drawn += draw(options, "elephant/fig9-11", f"errors-{name.replace(' ', '-')}", "detection_errors", rows)
+        drawn += draw(options, "elephant/fig9-11", f"errors-{_file_name(name)}", "detection_errors", rows)
     table = Table("Detections by kind, percent", lines)
     wording = [claims.unknowns_grow_with_recall(shares)]
     return _report(options, "elephant/fig9-11", "Impact of unknowns at recalls .1 to .5", table, wording, drawn)
@@ -151,20 +172,19 @@ def _unknown_share(row: Errors) -> float:
 
 
 def fig4(options: Options) -> Report:
-    """What unknown objects are taken for; here only some animals are hidden, so that relatives stay known."""
+    """What unknown objects are taken for; where animals are hidden, only some are, so that relatives stay known."""
     lines, wording, drawn = [], [], []
-    for name, one in evaluations(options, recalls=(0.3,), hidden=SOME_ANIMALS).items():
+    found = evaluations(options, recalls=(0.3,), hidden=SOME_ANIMALS, with_hidden=True, bootstrap=0)
+    for name, one in found.items():
         within, total, expected = family_counts(one)
-        wording.append(claims.confused_within_family(within, total, expected))
+        wording.append(claims.confused_within_family(name, within, total, expected))
         lines.append(
             Line(
                 {"detector": name, "detections on unknown objects": str(total)},
                 Value(within / total) if total else None,
             )
         )
-        drawn += draw(
-            options, "elephant/fig4", f"confusion-{name.replace(' ', '-')}", "detection_confusion", one.confusion
-        )
+        drawn += draw(options, "elephant/fig4", f"confusion-{_file_name(name)}", "detection_confusion", one.confusion)
     table = Table("Of those, taken for a class of the same family, percent", lines)
     return _report(options, "elephant/fig4", "Confusion of knowns and unknowns", table, wording, drawn)
 
@@ -217,17 +237,17 @@ def _background(options: Options, name: str, *, figure: bool) -> Report:
             continue
         told = published("elephant")["table3"]["rows"]
         for kind, row in one.background.items():
-            value, remark, same = _beside(options, told[kind][0] if kind in told else None)
+            value, same = _beside(options, told[kind][0] if kind in told else None)
             if value is not None:
                 value = Value(value.value, told[kind][1])
             shares[f"{detector}, {kind}"] = row.share_background_higher
             also = {"background higher": Value(row.share_background_higher)}
             lines.append(
-                Line({"detector": detector, "class": kind}, Value(row.mean, row.sd), value, also, remark, compare=same)
+                Line({"detector": detector, "class": kind}, Value(row.mean, row.sd), value, also, compare=same)
             )
         if figure:
             drawn += draw(
-                options, name, f"background-{detector.replace(' ', '-')}", "object_versus_background", one.background
+                options, name, f"background-{_file_name(detector)}", "object_versus_background", one.background
             )
     if not lines:
         raise OpenSetError(
@@ -257,16 +277,15 @@ def table4(options: Options) -> Report:
             for row in rows:
                 column = told["beta"][f"{beta:.1f}"]
                 number = column["f_score"][told["ratios"].index(row.ratio)] if row.ratio in told["ratios"] else None
-                value, remark, same = _beside(
-                    options, number if name == "retinanet" or options.scale != "paper" else None
-                )
+                beside = number if name == "retinanet" or options.scale != "paper" else None
+                value, same = _beside(options, beside)
                 labels = {"detector": name, "class": chosen, "beta": f"{beta:g}", "ratio": f"{row.ratio:.2f}"}
                 also = {
                     "precision": Value(row.precision),
                     "recall": Value(row.recall),
                     "threshold": Value(row.threshold),
                 }
-                lines.append(Line(labels, Value(row.f_score), value, also, remark, compare=same and beta != 0.5))
+                lines.append(Line(labels, Value(row.f_score), value, also, compare=same and beta != 0.5))
         wording.append(claims.thresholds_do_not_carry_over(thresholds))
     table = Table(
         "Largest F-beta (the printed column of beta .5 lacks the formula's denominator)", lines, percent=False, digits=3

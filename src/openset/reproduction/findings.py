@@ -102,3 +102,5 @@ class Report:
     figures: Sequence[Path] = ()
     failures: Sequence[str] = ()
     """Cells that could not be run, and why."""
+    before: Sequence[str] = ()
+    """What to know before reading: limits of what follows."""

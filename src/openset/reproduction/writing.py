@@ -72,6 +72,8 @@ def told(claim: Claim) -> str:
 def markdown(report: Report, *, level: int = 1) -> str:
     """The whole report, under a heading of that level."""
     parts = [f"{'#' * level} {report.name}: {report.title}", "", f"Scale: {report.scale}.", ""]
+    if report.before:
+        parts += [*(f"- {markdown_escape(limit)}" for limit in report.before), ""]
     parts += [markdown_table(sheet(table)) for table in report.tables]
     if report.claims:
         parts.append(markdown_table(claims_sheet(report.claims)))
@@ -121,6 +123,7 @@ def as_json(report: Report) -> dict[str, Any]:
             for table in report.tables
         ],
         "claims": [{**asdict(claim), "numbers": dict(claim.numbers)} for claim in report.claims],
+        "before": list(report.before),
         "notes": list(report.notes),
         "failures": list(report.failures),
         "figures": [str(file) for file in report.figures],
