@@ -77,7 +77,7 @@ class TrainedRun:
         file = Path(threshold or out / "threshold.json")
         frozen = Threshold.read(file)
         if not force:
-            meta = {"score": network.method.score, "model": checkpoint.fingerprint_of(weights)}
+            meta = {"score": network.method.score_used(), "model": checkpoint.fingerprint_of(weights)}
             try:
                 frozen.check(Origin.known_by(meta, names))
             except OpenSetError as error:

@@ -203,14 +203,16 @@ def write_results(
             scores[name].write(out / f"scores_{name}.parquet")
     threshold = operating.choose(scores["val"], config.train.threshold)
     threshold.write(out / "threshold.json")
+    on_test = threshold.apply(scores["test"])
     evaluation = evaluate(scores["test"])
+    # What is to be known of the threshold stands on the page and in the summary, beside what is of the metric values.
+    evaluation = replace(evaluation, notes=(*evaluation.notes, *threshold.notes, *on_test.notes))
     document = Document.of(
         [evaluation],
         names=[f"{config.method.name} on {protocol.name}, split {config.split}"],
         files=["scores_test.parquet"],
         origin=provenance("torch", "lightning-fabric", "safetensors", threads=torch.get_num_threads()),
     )
-    on_test = threshold.apply(scores["test"])
     summary = {
         **meta,
         "class_names": list(protocol.class_names),
@@ -219,7 +221,7 @@ def write_results(
         "on_test": on_test.as_json(),
         **document.as_json(),
         "data_notes": list(protocol.notes),
-        "notes": [*evaluation.notes, *threshold.notes, *on_test.notes],
+        "notes": list(evaluation.notes),
         "config": config.as_plain(),
     }
     write_json(out / "summary.json", summary)
