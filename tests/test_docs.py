@@ -52,6 +52,13 @@ def test_every_room_that_contributing_names_is_there():
             assert (ROOT / "src" / "openset" / name).exists() or (folder / name).exists(), name
 
 
+def test_the_rules_are_those_of_their_cards():
+    from openset.operating import RULES
+
+    rows = re.findall(r"^\| `([^`]+)` \|.*\| (yes|no) \|$", (ROOT / "docs/thresholds.md").read_text(), re.MULTILINE)
+    assert dict(rows) == {rule.example: "yes" if rule.needs_open_set else "no" for rule in RULES.values()}
+
+
 def test_the_table_of_scores_is_that_of_their_cards():
     spec = importlib.util.spec_from_file_location("make_scores", ROOT / "docs" / "make_scores.py")
     made = importlib.util.module_from_spec(spec)
