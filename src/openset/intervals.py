@@ -159,10 +159,11 @@ def delong(scores: Scores, metric: str = "open_auc", *, against: str = "all", le
     >>> round(interval.value, 3), round(interval.low, 3), round(interval.high, 3)
     (0.667, 0.096, 0.974)
     """
-    if metric not in ("open_auc", "auroc"):
-        raise OpenSetError(f"delong: works for 'open_auc' and 'auroc', not for '{metric}'; use bootstrap.")
+    if METRICS[metric].interval != "delong":
+        able = " and ".join(f"'{name}'" for name, card in METRICS.items() if card.interval == "delong")
+        raise OpenSetError(f"delong: works for {able}, not for '{metric}'; use bootstrap.")
     check_share("delong", "level", level, one=False)
-    return delong_of(scores.counts(against), right=metric == "open_auc", level=level)
+    return delong_of(scores.counts(against), right=METRICS[metric].uses_predictions, level=level)
 
 
 def delong_of(counts: Counts, *, right: bool, level: float = 0.95) -> Interval:
@@ -195,7 +196,8 @@ def percentile_intervals(
         values, resampled, level, spread_corrections(scores, requests), [r.metric.span for r in requests]
     )
     for place, (request, value) in enumerate(zip(requests, values.tolist(), strict=True)):
-        if request.metric.name == "closed_set_accuracy" and value in (0.0, 1.0):
+        share_of_knowns = request.metric.source == "counts" and not request.metric.sees_open_set
+        if share_of_knowns and value in (0.0, 1.0):
             sizes = np.bincount(scores.labels[scores.labels >= 0], minlength=scores.n_classes)
             # As many of each class count for a mean over classes, as the smallest of them has.
             n = scores.n_classes * sizes.min() if request.params.get("balanced") else sizes.sum()

@@ -215,7 +215,7 @@ def test_bars_that_make_no_sense_are_refused_before_any_work(refused, scores_fil
 @pytest.mark.parametrize(
     ("bar", "sentence"),
     [
-        ("auroc(against=letters)>=0.9", "write auroc@letters"),
+        ("auroc(against=letters)>=0.9", "Write auroc@letters."),
         ("ccr_at_fpr(fp=0.1)>=0.9", "ccr_at_fpr has no option 'fp'. Did you mean 'fpr'?"),
         ("open_auc(balanced=3)>=0.9", "'balanced' must be true or false, got 3"),
         ("expected_calibration_error(bins=2.5)<=0.9", "'bins' must be a whole number"),

@@ -95,6 +95,14 @@ def test_what_was_saved_is_what_is_loaded(document, tmp_path):
     assert whole.to_html() == document.to_html()
 
 
+def test_the_verdict_speaks_of_means_before_single_splits(document):
+    mean = document.groups[0].find(document.evaluations[0].find("open_auc"))
+    assert document.verdict[0] == f"The mean OpenAUC of ours is {mean.text} (2 splits)."
+    assert "is the best of 3 files by OpenAUC" in document.verdict[1]
+    two = Document.of(document.evaluations * 2, names=list("abcdef"), groups={"x": [0, 1], "y": [0, 2]})
+    assert re.match(r"[xy] has the largest mean OpenAUC of 2 models, ", two.verdict[0])
+
+
 def test_one_model_has_its_metrics_at_the_top(make_scores):
     made = Document.of([evaluate(make_scores(), n_resamples=20)]).as_json()
     assert made["metrics"] == made["files"][0]["metrics"]
@@ -131,8 +139,10 @@ def test_another_file_is_one_sentence(content, tmp_path):
 
 def test_names_must_differ(make_scores):
     found = evaluate(make_scores(), n_resamples=20)
-    with pytest.raises(OpenSetError, match="same name"):
+    with pytest.raises(OpenSetError, match="a name of its own"):
         Document.of([found, found], names=["a", "a"])
+    with pytest.raises(OpenSetError, match="a name of its own"):
+        Document.of([found], names=["a", "b"])
     with pytest.raises(OpenSetError, match="at least one"):
         Document.of([])
 

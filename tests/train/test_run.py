@@ -26,6 +26,7 @@ from openset.train.config import read_config
 from openset.train.feed import Feed
 from openset.train.interrupt import Interrupted
 from openset.train.loop import fit
+from openset.train.predict import TrainedRun
 from openset.train.run import begin, rescore, train
 
 FAST = ("train.epochs=4", "data.batch_size=64", "backbone.width=8")
@@ -72,6 +73,7 @@ def test_every_method_beats_chance_on_digits(name, tmp_path):
     assert found["all"]["low"] > 0.5
     right = next(entry for entry in summary["metrics"] if entry["name"] == "closed_set_accuracy")
     assert right["value"] > 0.5
+    assert TrainedRun.read(tmp_path / "run").threshold.value == summary["threshold"]["value"]  # made for its own score
 
 
 def test_images_that_take_turns_are_seen_from_both_sides_in_any_two_epochs(tmp_path, monkeypatch, digits):

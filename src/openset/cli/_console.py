@@ -34,7 +34,7 @@ FitOption = Annotated[
         "--fit", help="Training outputs, or a saved fit (.safetensors), for scores that learn; see: openset scores."
     ),
 ]
-JsonOption = Annotated[Path | None, typer.Option("--json", help="Write the figures to this JSON file.")]
+JsonOption = Annotated[Path | None, typer.Option("--json", help="Write the results to this JSON file.")]
 SkipCorruptOption = Annotated[bool, typer.Option("--skip-corrupt", help="Leave out images that cannot be decoded.")]
 AgainstOption = Annotated[
     str,

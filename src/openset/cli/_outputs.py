@@ -1,4 +1,4 @@
-"""What several commands can write: the report page and the figures."""
+"""What several commands can write: tables, the report page and plots."""
 
 import errno
 import os
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 LatexOption = Annotated[Path | None, typer.Option("--latex", help="Write a booktabs table to this file.")]
 MarkdownOption = Annotated[Path | None, typer.Option("--markdown", help="Write a Markdown table to this file.")]
-CsvOption = Annotated[Path | None, typer.Option("--csv", help="Write every figure to this CSV file.")]
+CsvOption = Annotated[Path | None, typer.Option("--csv", help="Write every metric value to this CSV file.")]
 ReportOption = Annotated[
     Path | None, typer.Option("--report", help="Write an interactive page to this .html file; it opens from disk.")
 ]

@@ -8,7 +8,7 @@ from typing import Any
 from openset._core.registry import Registry
 from openset._io.files import read_json, write_json
 from openset.errors import OpenSetError
-from openset.evaluation import Evaluation
+from openset.evaluation import Evaluation, Result
 from openset.results.gate import Bar, GateResult
 from openset.results.metric_bars import check_metric_bars
 from openset.results.paired import Paired, against_best
@@ -32,10 +32,10 @@ class Group:
     splits: tuple[str, ...]
     metrics: tuple[MetricSpread, ...]
 
-    def find(self, name: str, *, against: str, params: Mapping[str, Any]) -> Spread | None:
-        """The spread of one metric, if all of the group have it."""
-        wanted = (name, against, dict(params))
-        return next((m.spread for m in self.metrics if (m.name, m.against, dict(m.params)) == wanted), None)
+    def find(self, result: Result) -> Spread | None:
+        """The spread of a metric that one of the group has, if all of them have it."""
+        wanted = (result.name, result.against, result.params)
+        return next((m.spread for m in self.metrics if (m.name, m.against, m.params) == wanted), None)
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,21 +86,24 @@ class Document:
         if not evaluations:
             raise OpenSetError("Document.of: give at least one evaluation.")
         own = list(names or ([f"model {i}" for i in range(len(evaluations))] if len(evaluations) > 1 else ["model"]))
-        if len(set(own)) < len(own):
-            raise OpenSetError("Document.of: two evaluations have the same name; give each a name of its own.")
+        if not len(set(own)) == len(own) == len(evaluations):
+            raise OpenSetError("Document.of: give each evaluation a name of its own.")
         best = ranking(evaluations)[0]
         _check_models(own, evaluations, models)
         if tests is None and models is not None:
             tests = against_best(own, models, best, against=evaluations[best].against[0])
         labels = list(splits or map(str, range(len(evaluations))))
+        made = tuple(_group(name, places, evaluations, labels) for name, places in (groups or {}).items())
+        main = evaluations[best].find("open_auc", against=evaluations[best].against[0])
+        means = {group.name: mean for group in made if (mean := group.find(main)) is not None}
         return cls(
             names=tuple(own),
             evaluations=tuple(evaluations),
             files=tuple(files or [""] * len(evaluations)),
-            groups=tuple(_group(name, places, evaluations, labels) for name, places in (groups or {}).items()),
+            groups=made,
             tests=None if tests is None else tuple(tests),
             gate=tuple(check_metric_bars(bars, own, evaluations, against=against)),
-            verdict=tuple(verdict(own, evaluations, best, tests)),
+            verdict=tuple(verdict(own, evaluations, best, tests, means)),
             provenance=dict(provenance() if origin is None else origin),
             models=tuple(models or ()),
         )

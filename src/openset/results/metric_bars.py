@@ -18,7 +18,7 @@ def parse_metric_bar(text: str) -> Bar:
     'letters'
     >>> parse_metric_bar("auroc(against=far)>=0.9")
     Traceback (most recent call last):
-    openset.errors.OpenSetError: --require 'auroc(against=far)>=0.9': auroc has no option 'against'; write auroc@far.
+    openset.errors.OpenSetError: --require 'auroc(against=far)>=0.9': auroc has no option 'against'. Write auroc@far.
     """
     bar = parse_bar(text, METRICS, examples=EXAMPLES)
     try:

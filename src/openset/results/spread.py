@@ -1,7 +1,7 @@
 """Mean and spread of a metric over splits and seeds: the one way they are computed."""
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from openset.evaluation import Evaluation
@@ -24,9 +24,9 @@ class Spread:
     high: float | None
     n: int
     """Runs."""
+    n_splits: int
     observed: tuple[float, ...]
     """What counts as one observation each: the means of the splits."""
-    n_splits: int
 
     @property
     def text(self) -> str:
@@ -42,14 +42,7 @@ class Spread:
 
     def as_json(self) -> dict[str, Any]:
         """Ready for JSON."""
-        return {
-            "value": self.value,
-            "sd": self.sd,
-            "low": self.low,
-            "high": self.high,
-            "n": self.n,
-            "n_splits": self.n_splits,
-        }
+        return {name: value for name, value in asdict(self).items() if name != "observed"}
 
 
 def spread_of(values: Sequence[float], splits: Sequence[Hashable] | None = None, *, level: float = 0.95) -> Spread:
@@ -64,9 +57,9 @@ def spread_of(values: Sequence[float], splits: Sequence[Hashable] | None = None,
     n_splits = len(values) if splits is None else len(set(splits))
     observed = tuple(split_means(values, splits).tolist())
     if len(observed) == 1:
-        return Spread(observed[0], None, None, None, len(values), observed, n_splits)
+        return Spread(observed[0], None, None, None, len(values), n_splits, observed)
     found = over_splits(values, splits=splits, level=level)
-    return Spread(found.value, found.sd, found.low, found.high, len(values), observed, n_splits)
+    return Spread(found.value, found.sd, found.low, found.high, len(values), n_splits, observed)
 
 
 @dataclass(frozen=True)
@@ -88,12 +81,8 @@ def spreads_of(evaluations: Sequence[Evaluation], splits: Sequence[Hashable] | N
     first, *others = evaluations
     keys = [{(r.name, r.against, str(r.params)) for r in one.results} for one in others]
     shared = [r for r in first.results if all((r.name, r.against, str(r.params)) in found for found in keys)]
-    return tuple(
-        MetricSpread(
-            one.name,
-            one.params,
-            one.against,
-            spread_of([e.find(one.name, against=one.against, **one.params).value for e in evaluations], splits),
-        )
-        for one in shared
-    )
+    found = []
+    for one in shared:
+        values = [other.find(one.name, against=one.against, **one.params).value for other in evaluations]
+        found.append(MetricSpread(one.name, one.params, one.against, spread_of(values, splits)))
+    return tuple(found)

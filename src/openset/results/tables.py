@@ -11,6 +11,8 @@ from openset.results.numbers import interval, number, p_number, signed, span
 from openset.results.spread import MEANING
 from openset.results.table import Cell, Content, Table
 
+_ARROWS = {"higher": " ↑", "lower": " ↓"}
+
 
 def value_cell(result: Result, *, between: str = " ") -> Cell:
     """A metric value with its interval."""
@@ -24,56 +26,40 @@ def headline_table(
 
     `against` chooses the open-set samples; a model that has no such has no row.
     """
-    chosen = [
-        (name, one.headline(against))
-        for name, one in zip(document.names, document.evaluations, strict=True)
-        if against is None or against in one.against
-    ]
+    titles: list[str] = []
+    rows: list[list[Content]] = []
+    for name, one in zip(document.names, document.evaluations, strict=True):
+        if against is None or against in one.against:
+            results = one.headline(against)
+            titles = [result.title + (_ARROWS[METRICS[result.name].better] if arrows else "") for result in results]
+            rows.append([name, *(value_cell(result, between=between) for result in results)])
     below: list[list[Content]] = []
     for group in document.groups:
         first = document.evaluations[group.places[0]]
-        where = against or first.against[0]
-        if where not in first.against:
-            continue
-        results = first.headline(where)
-        found = [group.find(one.name, against=one.against, params=one.params) for one in results]
-        if found[0] is not None:
+        found = [group.find(one) for one in first.headline(against)] if (against or "") in ("", *first.against) else []
+        if found and found[0] is not None:
             cells = [None if one is None else Cell(one.text, one.value) for one in found]
             below.append([f"{group.name} (mean ± sd of {found[0].counted})", *cells])
-    titles = [f"{one.title}{_arrow(one) if arrows else ''}" for one in chosen[0][1]]
-    rows: list[list[Content]] = [
-        [name, *(value_cell(one, between=between) for one in results)] for name, results in chosen
-    ]
     return Table(["Model", *titles], rows, below, note=MEANING if below else "")
-
-
-def _arrow(result: Result) -> str:
-    return " ↑" if METRICS[result.name].better == "higher" else " ↓"
 
 
 def model_table(name: str, evaluation: Evaluation) -> Table:
     """All metrics of one model, one column per kind of open-set sample; headline metrics stand out."""
     columns = list(dict.fromkeys([*evaluation.against, *(result.against for result in evaluation.results)]))
-    cells: dict[tuple[str, str], dict[str, Result]] = {}
+    cells: dict[tuple[str, str], dict[str, Cell]] = {}
     for result in evaluation.results:
-        cells.setdefault((result.title, str(result.params)), {})[result.against] = result
+        cells.setdefault((result.title, str(result.params)), {})[result.against] = value_cell(result)
     headline = {result.title for result in evaluation.headline()}
-    score = f", score {score_text(evaluation.meta['score'])}" if "score" in evaluation.meta else ""
-    return Table(
-        [
-            f"{evaluation.level:.0%} intervals in brackets" if evaluation.n_resamples else "",
-            *(f"against {column}" if len(columns) > 1 else "value" for column in columns),
-        ],
-        [
-            [
-                Cell(title, best=title in headline),
-                *(value_cell(found[column]) if column in found else None for column in columns),
-            ]
-            for (title, _), found in cells.items()
-        ],
-        title=f"{name}: {sample_counts(evaluation)} samples, {evaluation.n_classes} known classes, "
-        f"{evaluation.tied_pairs:.1%} of pairs tied{score}",
-    )
+    rows = [
+        [Cell(title, best=title in headline), *(found.get(column) for column in columns)]
+        for (title, _), found in cells.items()
+    ]
+    shown = [f"against {column}" if len(columns) > 1 else "value" for column in columns]
+    head = [f"{evaluation.level:.0%} intervals in brackets" if evaluation.n_resamples else "", *shown]
+    title = f"{name}: {sample_counts(evaluation)} samples, {evaluation.n_classes} known classes, "
+    title += f"{evaluation.tied_pairs:.1%} of pairs tied"
+    title += f", score {score_text(evaluation.meta['score'])}" if "score" in evaluation.meta else ""
+    return Table(head, rows, title=title)
 
 
 def run_table(document: Document) -> Table:
@@ -93,30 +79,21 @@ def sample_counts(evaluation: Evaluation) -> str:
 
 def metrics_table(document: Document) -> Table:
     """Every metric of every model in one line each, for CSV."""
-    return Table(
-        ["model", "name", "params", "against", "value", "low", "high"],
-        [
-            [name, found.name, _params_text(found.params), found.against, found.value, found.low, found.high]
-            for name, evaluation in zip(document.names, document.evaluations, strict=True)
-            for found in evaluation.results
-        ],
-    )
+    rows: list[list[Content]] = [
+        [name, one.name, _params_text(one.params), one.against, one.value, one.low, one.high]
+        for name, evaluation in zip(document.names, document.evaluations, strict=True)
+        for one in evaluation.results
+    ]
+    return Table(["model", "name", "params", "against", "value", "low", "high"], rows)
 
 
 def pair_table(document: Document, head: tuple[str, str]) -> Table:
     """Two models beside each other; `head` is what their columns are called."""
     rows: list[list[Content]] = []
     for test in document.tests or ():
-        found = test.comparison
-        gap = found.difference
-        texts = [
-            test.title,
-            number(found.first.value),
-            number(found.second.value),
-            signed(gap.value),
-            span(gap.low, gap.high, sign=True),
-            p_number(test.p_value),
-        ]
+        found, gap = test.comparison, test.comparison.difference
+        texts = [test.title, number(found.first.value), number(found.second.value), signed(gap.value)]
+        texts += [span(gap.low, gap.high, sign=True), p_number(test.p_value)]
         tone = ("good" if found.first_is_better else "bad") if found.clear else ""
         rows.append([Cell(text, tone=tone) for text in texts])  # type: ignore[arg-type]
     return Table(["Metric", *head, "difference", "95 % interval", "p"], rows)
@@ -124,64 +101,36 @@ def pair_table(document: Document, head: tuple[str, str]) -> Table:
 
 def tests_table(document: Document) -> Table:
     """Every paired test in one line each."""
-    return Table(
-        ["First", "Second", "Metric", "First's", "Second's", "First minus second", "Interval", "p", "Meaning"],
-        [
-            [
-                test.first,
-                test.second,
-                test.title,
-                test.comparison.first.value,
-                test.comparison.second.value,
-                Cell(signed(test.comparison.difference.value), test.comparison.difference.value),
-                span(test.comparison.difference.low, test.comparison.difference.high, sign=True),
-                Cell(p_number(test.p_value), test.p_value),
-                test.meaning,
-            ]
-            for test in document.tests or ()
-        ],
-        title=f"Differences with {100 * document.evaluations[0].level:g} % intervals",
-        align="lllrrrrrl",
-    )
+    rows: list[list[Content]] = []
+    for test in document.tests or ():
+        found, gap = test.comparison, test.comparison.difference
+        row: list[Content] = [test.first, test.second, test.title, found.first.value, found.second.value]
+        row += [Cell(signed(gap.value), gap.value), span(gap.low, gap.high, sign=True)]
+        rows.append([*row, Cell(p_number(test.p_value), test.p_value), test.meaning])
+    head = ["First", "Second", "Metric", "First's", "Second's", "First minus second", "Interval", "p", "Meaning"]
+    title = f"Differences with {100 * document.evaluations[0].level:g} % intervals"
+    return Table(head, rows, title=title, align="lllrrrrrl")
 
 
 def differences_table(document: Document) -> Table:
     """Every paired test in one line each, for CSV."""
-    return Table(
-        ["name", "params", "against", "first", "second", "difference", "low", "high", "p_value"],
-        [
-            [
-                test.comparison.metric,
-                _params_text(test.comparison.params),
-                test.comparison.against,
-                test.comparison.first.value,
-                test.comparison.second.value,
-                test.comparison.difference.value,
-                test.comparison.difference.low,
-                test.comparison.difference.high,
-                test.p_value,
-            ]
-            for test in document.tests or ()
-        ],
-    )
+    rows: list[list[Content]] = []
+    for test in document.tests or ():
+        found, gap = test.comparison, test.comparison.difference
+        values = [found.first.value, found.second.value, gap.value, gap.low, gap.high, test.p_value]
+        rows.append([found.metric, _params_text(found.params), found.against, *values])
+    head = ["name", "params", "against", "first", "second", "difference", "low", "high", "p_value"]
+    return Table(head, rows)
 
 
 def gate_table(document: Document) -> Table:
     """Every bar with the value that was held against it."""
-    return Table(
-        ["Bar", "Where", "Found", "Reached"],
-        [
-            [
-                one.bar,
-                one.where,
-                Cell(interval(one.value, one.low, one.high), one.value),
-                Cell("yes", tone="good") if one.reached else Cell("no", tone="bad"),
-            ]
-            for one in document.gate
-        ],
-        title="Bars that must be reached",
-        align="llrl",
-    )
+    marks = {True: Cell("yes", tone="good"), False: Cell("no", tone="bad")}
+    rows: list[list[Content]] = [
+        [one.bar, one.where, Cell(interval(one.value, one.low, one.high), one.value), marks[one.reached]]
+        for one in document.gate
+    ]
+    return Table(["Bar", "Where", "Found", "Reached"], rows, title="Bars that must be reached", align="llrl")
 
 
 def _params_text(params: Mapping[str, object]) -> str:

@@ -19,7 +19,7 @@ from openset.results.views import (
     GammaLog,
     Sensitivity,
     TrainingLog,
-    class_figures,
+    class_rates,
     oscr_band,
     probability_histogram,
     risk_curve,
@@ -151,7 +151,7 @@ def test_confusion_from_two_to_150_classes(make_scores, tmp_path, n_classes):
 
 @pytest.mark.parametrize("n_classes", [4, 100])
 def test_classes_weakest_first(make_scores, tmp_path, n_classes):
-    found = class_figures(make_scores(n=3000, n_classes=n_classes), 1.0)
+    found = class_rates(make_scores(n=3000, n_classes=n_classes), 1.0)
     axis = drawn(plots.per_class_ccr(found), tmp_path).axes[0]
     heights = axis.containers[0].lines[0].get_ydata()
     assert np.array_equal(heights, np.sort(found.ccr))

@@ -10,10 +10,11 @@ With fewer than k training samples the farthest counts.
 array([2.])
 """
 
-from openset.posthoc.card import Learned, Parameter, Score, at_least, register
+from openset.posthoc.card import Learned, Score, register
 from openset.posthoc.neighbours import Bank
 from openset.posthoc.numerics import Array
 from openset.posthoc.outputs import Outputs
+from openset.posthoc.parameters import Parameter, at_least
 
 
 def _learn(train: Outputs, *, k: int) -> dict[str, Array]:
@@ -34,7 +35,7 @@ register(
         document=__doc__,
         apply=_apply,
         learn=_learn,
-        learned={"bank": "nd"},
+        learned={"bank": "md"},
         parameters=(Parameter("k", 50, "which neighbour", at_least(1), grid=(1, 5, 10, 20, 50, 100, 200)),),
     )
 )

@@ -10,10 +10,11 @@ NNGuide, Park et al., ICCV 2023, with k = 10, the value of its released program,
 array([-4.5])
 """
 
-from openset.posthoc.card import Learned, Parameter, Score, at_least, register
+from openset.posthoc.card import Learned, Score, register
 from openset.posthoc.neighbours import Bank
 from openset.posthoc.numerics import Array
 from openset.posthoc.outputs import Outputs
+from openset.posthoc.parameters import Parameter, at_least
 
 
 def _learn(train: Outputs, *, k: int) -> dict[str, Array]:
@@ -34,7 +35,7 @@ register(
         document=__doc__,
         apply=_apply,
         learn=_learn,
-        learned={"bank": "nd"},
+        learned={"bank": "md"},
         parameters=(Parameter("k", 10, "how many training samples guide", at_least(1), grid=(1, 10, 100)),),
     )
 )

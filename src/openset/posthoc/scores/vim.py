@@ -18,9 +18,10 @@ True
 import numpy as np
 
 from openset.errors import OpenSetError
-from openset.posthoc.card import Learned, Parameter, Score, at_least, optional, register
+from openset.posthoc.card import Learned, Score, register
 from openset.posthoc.numerics import Array, by_blocks
 from openset.posthoc.outputs import Outputs
+from openset.posthoc.parameters import Parameter, at_least, optional
 
 
 def _dimensions(n_features: int) -> int:

@@ -12,7 +12,7 @@ from openset.operating import at_acceptance
 from openset.present.plots import classes, curves, histograms, matrices
 from openset.present.plots.style import plain, save
 from openset.results.document import Document
-from openset.results.views import class_figures, oscr_band, probability_histogram, risk_curve, score_histogram
+from openset.results.views import class_rates, oscr_band, probability_histogram, risk_curve, score_histogram
 from openset.scores import Scores
 
 _PANELS = 9
@@ -89,7 +89,7 @@ def _figures(document: Document, best: int) -> Iterator[tuple[str, Callable[[], 
             )
         ),
     )
-    yield f"per-class-ccr{suffix}", lambda: classes.per_class_ccr(class_figures(chosen, threshold))
+    yield f"per-class-ccr{suffix}", lambda: classes.per_class_ccr(class_rates(chosen, threshold))
 
 
 def _has(scores: Scores, part: str) -> bool:
