@@ -225,6 +225,7 @@ def test_a_run_tells_how_sure_its_rates_are_and_when_its_threshold_does_nothing(
     assert rates["fpr", "all"]["value"] == summary["on_test"]["fpr"]
     assert rates["fpr", "all"]["low"] <= summary["on_test"]["fpr"] <= rates["fpr", "all"]["high"]
     assert any("chosen on only" in note for note in summary["notes"])  # a validation part of a few pictures
+    assert any("chosen on only" in note for note in summary["files"][0]["notes"])  # from which the page is made
 
 
 def test_methods_lists_all(tmp_path, capsys):
