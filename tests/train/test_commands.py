@@ -56,7 +56,7 @@ def test_train_says_what_came_out(tmp_path, capsys):
     assert openset("train", "-p", "digits", "-m", "openauc", "--out", tmp_path / "run", "--json", told, *FAST) == 0
     assert json.loads(told.read_text()) == json.loads((tmp_path / "run/summary.json").read_text())
     said = capsys.readouterr().out
-    for word in ("OpenAUC", "Closed-set accuracy", "Threshold", "openset predict"):
+    for word in ("OpenAUC", "Closed-set", "against unknown", "Threshold", "openset predict"):
         assert word in said
     assert openset("train", "-p", "digits", "-m", "openauc", "--out", tmp_path / "run", *FAST) == 2
     assert "holds a finished run: add --resume" in capsys.readouterr().err
@@ -249,7 +249,7 @@ def test_bench_fills_the_grid_shares_trainings_and_goes_on(tmp_path, capsys, mon
     assert openset(*words) == 0
     assert sorted(trainings) == ["openauc", "openauc", "softmax", "softmax"]  # maxlogit shares those of softmax
     table = (tmp_path / "bench.md").read_text()
-    assert table.count("\n") == 5
+    assert table.count("\n|") == 5
     assert "**" in table
     assert "±" in table
     assert r"\textbf" in (tmp_path / "bench.tex").read_text()
