@@ -11,7 +11,9 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from openset._core.counts import Tally, Ties, count, divide, dot
+from openset._core.arithmetic import divide, dot
+from openset._core.counts import Tally, count
+from openset._core.decisions import Ties, area, tie_credit
 from openset.errors import check_choice, check_share
 
 Array = NDArray[np.float64]
@@ -41,7 +43,7 @@ class OscrCurve:
 
         Joints between points are straight for `ties="half"`, lower steps for "strict", upper steps for "full".
         """
-        check_choice("area", "ties", ties, ("half", "strict", "full"))
+        credit = tie_credit("area", ties)
         check_share("area", "max_fpr", max_fpr)
         inside = int(np.searchsorted(self.fpr, max_fpr, side="right"))
         fpr, ccr = self.fpr[: inside + 1], self.ccr[: inside + 1]
@@ -49,10 +51,7 @@ class OscrCurve:
             reach = (max_fpr - fpr[-2]) / (fpr[-1] - fpr[-2])
             end = ccr[-2] + (ccr[-1] - ccr[-2]) * reach if ties == "half" else ccr[-1]
             fpr, ccr = np.append(fpr[:-1], max_fpr), np.append(ccr[:-1], end)
-        width = np.diff(fpr)
-        if ties != "half":
-            return dot(width, ccr[:-1] if ties == "strict" else ccr[1:]) / max_fpr
-        return (dot(width, ccr[:-1]) + dot(width, ccr[1:])) / (2 * max_fpr)
+        return area(np.diff(fpr), ccr, credit) / max_fpr
 
 
 @dataclass(frozen=True, eq=False)

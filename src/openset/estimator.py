@@ -144,7 +144,8 @@ class OpenSetClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
         with torch.no_grad():
             embedding, logits = self.network_(torch.from_numpy(vectors.astype(np.float32)))
-        return Outputs(labels, logits.numpy(), embedding.numpy(), self.network_.method.background)
+        method = self.network_.method
+        return Outputs(labels, logits.numpy(), embedding.numpy(), method.background, head=method.linear_head())
 
     def _checked(self, X: ArrayLike) -> NDArray[Any]:  # noqa: N803
         check_is_fitted(self)

@@ -1,18 +1,15 @@
 """Every figure of one model in one call, with intervals, hints and where the figures come from."""
 
-import platform
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 import numpy as np
 
-from openset._core.counts import dot
 from openset._core.resampling import Request, bootstrap_values, evaluator
 from openset.errors import OpenSetError, check_share, did_you_mean
 from openset.intervals import delong_of, percentile_intervals
-from openset.metrics import METRICS, describe, titled
+from openset.metrics import METRICS, Metric, describe, titled
 from openset.scores import Scores
 
 
@@ -63,10 +60,10 @@ class Evaluation:
 
     def find(self, name: str, *, against: str = "all", **params: Any) -> Result:
         """The first figure of that name (and options, and against, where it depends on it)."""
-        where = against if METRICS[name].sees_open_set else "all"
+        card = METRICS[name]
+        where = against if card.sees_open_set else "all"
         for result in self.results:
-            fits = all(result.params.get(key) == value for key, value in params.items())
-            if result.name == name and result.against == where and fits:
+            if result.name == name and result.against == where and _fits(card, result.params, params):
                 return result
         have = [f"{r.name}@{r.against}" + (f" ({describe(r.params)})" if r.params else "") for r in self.results]
         wanted = f"{name}@{against}"
@@ -94,10 +91,17 @@ class Evaluation:
         }
 
 
+def _fits(card: Metric, params: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
+    """Whether a metric with `params` is one with `wanted`, where options that `wanted` leaves out may be any."""
+    options = card.options(params)
+    return all(options.get(name) == value for name, value in wanted.items())
+
+
 def evaluate(
     scores: Scores,
     *,
     against: str | Sequence[str] | None = None,
+    also: Iterable[tuple[str, Mapping[str, Any], str | None]] = (),
     intervals: bool = True,
     n_resamples: int | None = None,
     level: float = 0.95,
@@ -108,6 +112,9 @@ def evaluate(
 
     AUROC and OpenAUC have DeLong intervals, everything else percentile intervals of a stratified bootstrap with
     `n_resamples` resamples: 1,000, or fewer for more than 20,000 samples, but at least 200.
+
+    `also` are further metrics, as (name, options, against): with options of one's own, such as `("ccr_at_fpr",
+    {"fpr": 0.05}, None)`, for every `against` or for one alone.
 
     >>> scores = Scores([0, 1, 0, -2, -2], [0, 1, 1, 0, 1], [0.1, 0.2, 0.6, 0.5, 0.9])
     >>> evaluate(scores).find("open_auc").value.__round__(3)
@@ -129,6 +136,12 @@ def evaluate(
         if card.sees_open_set or part == chosen[0]
         for params in card.variants
     ]
+    for name, params, where in also:
+        card = METRICS[name]
+        for part in ([where] if where else chosen) if card.sees_open_set else chosen[:1]:
+            there = (r for r in requests if r.metric is card and (r.against == part or not card.sees_open_set))
+            if not any(_fits(card, request.params, params) for request in there):
+                requests.append(Request(card, card.complete(params), part))
     compute = evaluator(scores, requests)
     values = compute(None)
     n_resamples = resamples_for(len(scores)) if n_resamples is None else n_resamples
@@ -138,7 +151,7 @@ def evaluate(
         ranges = [(found.low, found.high) for found in percentile_intervals(scores, requests, values, resampled, level)]
         for place, request in enumerate(requests):
             if request.metric.interval == "delong" and not request.params:
-                right = request.metric.name == "open_auc"
+                right = request.metric.uses_predictions
                 found = delong_of(scores.counts(request.against), right=right, level=level)
                 ranges[place] = (found.low, found.high)
     results = tuple(
@@ -153,7 +166,7 @@ def evaluate(
         for request, value, (low, high) in zip(requests, values, ranges, strict=True)
     )
     counts = scores.counts(chosen[0])
-    tied = dot(np.diff(counts.open), np.diff(counts.known)) / (counts.n_known * counts.n_open)
+    tied = counts.tied_pairs
     return Evaluation(
         results=results,
         notes=tuple(hints(scores, results, tied)),
@@ -193,18 +206,3 @@ def hints(scores: Scores, results: Sequence[Result], tied_pairs: float) -> list[
     if missing:
         found.append(f"{missing} of {scores.n_classes} known classes have no test sample; class means count them as 0.")
     return found
-
-
-def provenance() -> dict[str, str]:
-    """Versions and machine, for every results file."""
-    versions = {}
-    for package in ("openset", "numpy", "polars", "scikit-learn"):
-        try:
-            versions[package] = version(package)
-        except PackageNotFoundError:
-            versions[package] = "not installed"
-    return {
-        **versions,
-        "python": platform.python_version(),
-        "machine": f"{platform.system()} {platform.machine()}",
-    }

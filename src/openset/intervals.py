@@ -9,8 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from openset._core.alignment import align
+from openset._core.arithmetic import dot
 from openset._core.checks import check_lengths
-from openset._core.counts import Counts, Tally, dot
+from openset._core.counts import Counts, Tally
+from openset._core.decisions import amid_ties
 from openset._core.resampling import (
     Request,
     bootstrap_values,
@@ -62,17 +64,14 @@ def _hits(counts: Tally, *, right: bool) -> Array:
 
 def _seen_from_known(counts: Tally) -> Array:
     """For a known at each distinct score: share of open-set samples above it, ties half."""
-    share = counts.open[:-1] + counts.open[1:]
-    share *= -0.5 / counts.n_open
+    share = amid_ties(counts.open, -1 / counts.n_open)
     share += 1
     return share
 
 
 def _seen_from_open(counts: Tally, hits: Array) -> Array:
     """For an open-set sample at each distinct score: share of all knowns that count and lie below it, ties half."""
-    share = hits[:-1] + hits[1:]
-    share *= 0.5 / counts.n_known
-    return share
+    return amid_ties(hits, 1 / counts.n_known)
 
 
 def _value_and_variance(counts: Counts, *, right: bool) -> tuple[float, float]:

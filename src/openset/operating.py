@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from openset._core.checks import open_mask
-from openset._core.counts import Counts, is_rejected
+from openset._core.counts import Counts
+from openset._core.decisions import is_rejected, last_within, whole_number_for
 from openset._core.registry import Registry
 from openset._io.files import as_json, read_json, write_json
 from openset.curves import Average, f_score_of, youden_of
@@ -119,9 +120,8 @@ def at_fpr(scores: Scores, fpr: float, *, against: str = "all") -> Threshold:
     """
     check_share("at_fpr", "fpr", fpr, zero=True)
     counts = scores.counts(against)
-    return _freeze(
-        counts, int(np.count_nonzero(counts.fpr <= fpr)) - 1, _rule_text(at_fpr, f"{fpr:g}", against=against)
-    )
+    at = last_within(counts.open, counts.n_open, fpr)
+    return _freeze(counts, at, _rule_text(at_fpr, f"{fpr:g}", against=against))
 
 
 @RULES.register("at_acceptance")
@@ -133,8 +133,7 @@ def at_acceptance(scores: Scores, acceptance: float) -> Threshold:
     """
     check_share("at_acceptance", "acceptance", acceptance)
     known = np.sort(_known_scores(scores, "at_acceptance"))
-    share = np.arange(1, len(known) + 1) / len(known)
-    value = float(known[np.argmax(share >= acceptance)])
+    value = float(known[whole_number_for(acceptance, len(known)) - 1])
     return _from_knowns(scores, value, f"at_acceptance={acceptance:g}")
 
 

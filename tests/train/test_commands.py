@@ -12,8 +12,11 @@ from PIL import Image
 from openset.cli import main
 from openset.cli._numbers import numbers
 from openset.errors import OpenSetError, OpenSetWarning
+from openset.present.csv_text import csv_table
+from openset.present.latex import latex_table
+from openset.present.markdown import markdown_table
 from openset.studies import bench
-from openset.studies.bench_tables import comma_separated, latex, markdown
+from openset.studies.bench_tables import bench_lines, bench_table
 from openset.train.config import read_config
 
 FAST = ("--set", "train.epochs=3", "--set", "data.batch_size=64", "--set", "backbone.width=8")
@@ -457,9 +460,9 @@ def test_tables_by_hand():
             "p", "c", 1, {"closed_set_accuracy": 0.8, "auroc": 0.9, "open_auc": 0.7}, dict.fromkeys(bench.COLUMNS)
         ),
     ]
-    assert markdown(rows).splitlines()[2:] == [
+    assert markdown_table(bench_table(rows)).splitlines()[2:] == [
         "| p | a_b | 2 | **90.0 ± 1.0** | 80.0 ± 2.0 | **70.0 ± 3.0** |",
         "| p | c | 1 | 80.0 | **90.0** | **70.0** |",
     ]
-    assert r"p & a\_b & 2 & \textbf{90.0 $\pm$ 1.0} & 80.0 $\pm$ 2.0 &" in latex(rows)
-    assert comma_separated(rows).splitlines()[2] == "p,c,1,0.8,,0.9,,0.7,"
+    assert r"p & a\_b & 2 & \textbf{90.0 $\pm$ 1.0} & 80.0 $\pm$ 2.0 &" in latex_table(bench_table(rows))
+    assert csv_table(bench_lines(rows)).splitlines()[2] == "p,c,1,0.8,,0.9,,0.7,"

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
+    from openset.results.table import Table as ResultTable
     from openset.scores import Scores
 
 ScoreOption = Annotated[
@@ -48,10 +49,20 @@ def console() -> "Console":
 
 
 def table(*columns: str, title: str | None = None) -> "Table":
-    """A table with the first column to the left and figures to the right."""
-    from openset.present.terminal import FigureTable
+    """A table with the first column to the left and numbers to the right, to be filled row by row."""
+    from openset.present.terminal import NumberTable
 
-    return FigureTable(columns, title)
+    return NumberTable(columns, title)
+
+
+def show_table(made: "ResultTable") -> None:
+    """Print a table of results and its note."""
+    from openset.present.terminal import terminal_table
+
+    screen = console()
+    screen.print(terminal_table(made))
+    if made.note:
+        screen.print(made.note, style="dim", highlight=False, markup=False)
 
 
 def read(path: Path, score: str | None = None, background: bool = False, fit: Path | None = None) -> "Scores":

@@ -15,7 +15,7 @@ from openset.errors import OpenSetError
 if TYPE_CHECKING:
     from openset.evaluation import Evaluation
     from openset.present.page import Paired
-    from openset.results.tables import PaperTable
+    from openset.results.table import Table
     from openset.scores import Scores
 
 LatexOption = Annotated[Path | None, typer.Option("--latex", help="Write a booktabs table to this file.")]
@@ -67,17 +67,20 @@ def _check_possible(path: Path) -> None:
 
 
 def write_tables(
-    latex: Path | None, markdown: Path | None, csv: Path | None, tables: Sequence["PaperTable"], lines: str
+    latex: Path | None, markdown: Path | None, csv: Path | None, tables: Sequence["Table"], lines: "Table"
 ) -> None:
     """Write the tables that were asked for; `lines` are what the CSV file holds."""
     from openset._io.files import write_text
+    from openset.present.csv_text import csv_table
+    from openset.present.latex import latex_table
+    from openset.present.markdown import markdown_table
 
     if latex is not None:
-        write_text(latex, "\n".join(table.latex() for table in tables))
+        write_text(latex, "\n".join(map(latex_table, tables)))
     if markdown is not None:
-        write_text(markdown, "\n".join(table.markdown() for table in tables))
+        write_text(markdown, "\n".join(map(markdown_table, tables)))
     if csv is not None:
-        write_text(csv, lines)
+        write_text(csv, csv_table(lines))
 
 
 def write_report(

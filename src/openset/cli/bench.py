@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
-from openset.cli._console import JsonOption, SkipCorruptOption, console, table
-from openset.cli._outputs import FiguresOption, ReportOption, check_outputs, say_written
+from openset.cli._console import JsonOption, SkipCorruptOption, console, show_table
+from openset.cli._outputs import FiguresOption, ReportOption, check_outputs, say_written, write_tables
 from openset.cli._plugins import OWN, resolving
 from openset.cli.train import DataRootOption, SetOption
 
 if TYPE_CHECKING:
     from openset.results.views.runs import BenchRow
-    from openset.studies.bench import Cell, Row, Vary
+    from openset.studies.bench import Cell, Vary
 
     Done = Sequence[tuple[Cell, Mapping[str, Any]]]
 
@@ -57,12 +57,12 @@ def command(
     """
     from rich.markup import escape
 
-    from openset._io.files import write_json, write_text
+    from openset._io.files import write_json
     from openset.cli._numbers import names, numbers
     from openset.cli._training import training_bar
     from openset.errors import OpenSetError
     from openset.methods import METHODS
-    from openset.results.tables import counted
+    from openset.results.numbers import counted
     from openset.studies import bench, bench_tables
     from openset.train.interrupt import Interrupted
 
@@ -106,16 +106,12 @@ def command(
     if not done:
         raise OpenSetError(f"All {len(failed)} runs failed; the first: {failed[0][1]}")
     rows = bench.tabulate(done)
-    for suffix, text in (
-        ("md", bench_tables.markdown(rows)),
-        ("tex", bench_tables.latex(rows)),
-        ("csv", bench_tables.comma_separated(rows)),
-    ):
-        write_text(out / f"bench.{suffix}", text)
+    made = bench_tables.bench_table(rows)
+    write_tables(out / "bench.tex", out / "bench.md", out / "bench.csv", [made], bench_tables.bench_lines(rows))
     write_json(out / "bench_failed.json", [{"run": str(cell.folder), "reason": reason} for cell, reason in failed])
     if json is not None:
         write_json(json, as_json(done, failed))
-    _show(rows)
+    show_table(made)
     screen.print(f"Tables: {out}/bench.md, bench.tex, bench.csv", highlight=False, markup=False)
     if report is not None:
         from openset.present.page import bench_page, write_page
@@ -127,30 +123,9 @@ def command(
         raise typer.Exit(1)
 
 
-def _show(rows: "Sequence[Row]") -> None:
-    """Print the table."""
-    from rich.markup import escape
-
-    from openset.studies import bench, bench_tables
-
-    made = table("protocol", "method", "runs", *bench.TITLES.values(), title="Mean ± standard deviation, percent")
-    made.columns[1].justify = "left"
-    for row in rows:
-        texts = [
-            f"[bold]{bench_tables.cell_text(row, metric)}[/bold]"
-            if bench_tables.is_best(row, metric, rows)
-            else bench_tables.cell_text(row, metric)
-            for metric in bench.COLUMNS
-        ]
-        made.add_row(escape(row.protocol), row.method, str(row.n), *texts)
-    screen = console()
-    screen.print(made)
-    screen.print("Against unknowns alone where a protocol also has negatives; bold: best of the protocol.", style="dim")
-
-
 def as_json(done: "Done", failed: "Sequence[tuple[Cell, str]]") -> dict[str, Any]:
     """Mean and spread of every row of the tables, the folders of its runs, and what failed."""
-    from openset.evaluation import provenance
+    from openset.results.provenance import provenance
 
     return {
         "schema": 1,

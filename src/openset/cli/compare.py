@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -17,7 +17,7 @@ from openset.cli._console import (
     naming_files,
     progress,
     read,
-    table,
+    show_table,
 )
 from openset.cli._outputs import (
     CsvOption,
@@ -35,6 +35,7 @@ from openset.cli._splits import name_files
 if TYPE_CHECKING:
     from openset.evaluation import Result
     from openset.intervals import Comparison
+    from openset.results.table import Content
     from openset.scores import Scores
 
 
@@ -66,9 +67,11 @@ def command(
 
     from openset._core.alignment import align
     from openset._io.files import write_json
-    from openset.evaluation import Result, provenance, resamples_for
+    from openset.evaluation import Result, resamples_for
     from openset.intervals import Comparison, compare
     from openset.metrics import METRICS
+    from openset.results.provenance import provenance
+    from openset.results.table import Table
 
     check_outputs(json, latex, markdown, csv, report, inputs=[first, second, fit])
     models = [read(file, score, background, fit) for file in (first, second)]
@@ -119,23 +122,16 @@ def command(
                 "provenance": provenance(),
             },
         )
-    made = table(*_HEAD, title=f"{len(a):,} samples, against {escape(against)}")
     rows = [_row(result, found) for result, found in results]
-    for row, (result, found) in zip(rows, results, strict=True):
-        gap = found.difference
-        sure = gap.low > 0 or gap.high < 0
-        better = (gap.value > 0) == (METRICS[result.name].better == "higher")
-        made.add_row(*map(escape, row), style=("green" if better else "red") if sure else "")
     if latex or markdown or csv:
         _tables(latex, markdown, csv, [first, second], rows, results)
     out = console()
     out.print(f"first:  {escape(str(first))}\nsecond: {escape(str(second))}\n")
-    out.print(made)
-    out.print(
+    note = (
         "Difference = first - second. OpenAUC and AUROC: DeLong's paired test; others: paired bootstrap, where "
-        f"{n_resamples:,} resamples cannot show a p-value below {2 / (n_resamples + 1):.2g}.",
-        style="dim",
+        f"{n_resamples:,} resamples cannot show a p-value below {2 / (n_resamples + 1):.2g}."
     )
+    show_table(Table(_HEAD, rows, title=f"{len(a):,} samples, against {against}", note=note))
     if report is not None:
         _report(report, [first, second], [a, b], results, against, resamples, seed)
         say_written(report)
@@ -144,18 +140,24 @@ def command(
 _HEAD = ("", "first", "second", "difference", "95 % interval", "p")
 
 
-def _row(result: "Result", found: "Comparison") -> list[str]:
-    from openset.results.tables import number, signed
+def _row(result: "Result", found: "Comparison") -> "list[Content]":
+    from openset.metrics import METRICS
+    from openset.results.numbers import number, p_number, signed, span
+    from openset.results.table import Cell
 
     gap = found.difference
-    return [
+    sure = gap.low > 0 or gap.high < 0
+    better = (gap.value > 0) == (METRICS[result.name].better == "higher")
+    tone: Literal["", "good", "bad"] = "" if not sure else "good" if better else "bad"
+    texts = [
         result.title,
         number(found.first.value),
         number(found.second.value),
         signed(gap.value),
-        f"[{signed(gap.low)}, {signed(gap.high)}]",
-        "<.001" if found.p_value < 0.001 else f"{found.p_value:.3f}".lstrip("0"),
+        span(gap.low, gap.high, sign=True),
+        p_number(found.p_value),
     ]
+    return [Cell(text, tone=tone) for text in texts]
 
 
 def _tables(
@@ -163,15 +165,16 @@ def _tables(
     markdown: Path | None,
     csv: Path | None,
     files: Sequence[Path],
-    rows: Sequence[Sequence[str]],
+    rows: "Sequence[Sequence[Content]]",
     results: Sequence[tuple["Result", "Comparison"]],
 ) -> None:
     """The comparison as printed, and every figure of it in full."""
-    from openset.results.tables import PaperTable, csv_text, params_text
+    from openset.results.table import Table
+    from openset.results.tables import params_text
 
-    lines = csv_text(
+    lines = Table(
         ["name", "params", "against", "first", "second", "difference", "low", "high", "p_value"],
-        (
+        [
             [
                 result.name,
                 params_text(result.params),
@@ -184,9 +187,9 @@ def _tables(
                 found.p_value,
             ]
             for result, found in results
-        ),
+        ],
     )
-    write_tables(latex, markdown, csv, [PaperTable(["Metric", *name_files(files), *_HEAD[3:]], rows)], lines)
+    write_tables(latex, markdown, csv, [Table(["Metric", *name_files(files), *_HEAD[3:]], rows)], lines)
 
 
 def _report(

@@ -1,6 +1,5 @@
 """`openset evaluate`: every figure of one or several models."""
 
-import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -16,7 +15,7 @@ from openset.cli._console import (
     naming_files,
     progress,
     read,
-    table,
+    show_table,
 )
 from openset.cli._outputs import (
     CsvOption,
@@ -57,7 +56,9 @@ def command(
         list[str] | None,
         typer.Option(
             "--require",
-            help="A bar such as 'open_auc>=0.9' or 'ccr_at_fpr(fpr=0.1)>=0.5'; exit code 1 if it is missed.",
+            help="A bar for every file and --against: 'open_auc>=0.9'; 'open_auc.low>=0.9' for the end of the "
+            "interval; 'ccr_at_fpr(fpr=0.05)>=0.5' with any option; 'auroc@letters>=0.8' against these alone. "
+            "Exit code 1 if one is missed.",
         ),
     ] = None,
     group_by: Annotated[
@@ -77,11 +78,15 @@ def command(
     """
     from openset.evaluation import evaluate, resamples_for
     from openset.metrics import METRICS
+    from openset.results.metric_bars import check_metric_bars, needed_by, parse_metric_bar
 
     check_outputs(json, latex, markdown, csv, report, folder=figures, inputs=[*files, fit])
     for name in metric or []:
         METRICS[name]
-    bars = [parse_bar(text) for text in require or []]
+    bars = [parse_metric_bar(text) for text in require or []]
+    for bar in bars:
+        if bar.end is not None and not intervals:
+            raise OpenSetError(f"--require '{bar.text}' is about an interval: leave out --no-intervals.")
     models = [read(file, score, background, fit) for file in files]
     names = name_files(files)
     n_resamples = [resamples or resamples_for(len(scores)) for scores in models]
@@ -93,6 +98,7 @@ def command(
                     evaluate(
                         scores,
                         against=against,
+                        also=needed_by(bars),
                         intervals=intervals,
                         n_resamples=n,
                         seed=seed,
@@ -100,7 +106,7 @@ def command(
                     )
                 )
     groups = group_files(files, group_by)
-    missed = [sentence for bar in bars for sentence in bar.missed(names, evaluations)]
+    missed = [one for one in check_metric_bars(bars, names, evaluations, against=against) if not one.reached]
     write_files(json, latex, markdown, csv, files, names, evaluations, groups)
     if report is not None:
         write_report(report, files, names, models, evaluations, against, spreads=spread_rows(evaluations, groups))
@@ -112,78 +118,13 @@ def command(
     show(names, evaluations, groups)
     say_written(report, figures, drawn)
     if missed:
-        for sentence in missed:
-            typer.echo(f"Bar missed: {sentence}", err=True)
+        for result in missed:
+            typer.echo(f"Bar missed: {result.sentence}", err=True)
         raise typer.Exit(1)
     if bars:
         console().print(
             f"[green]All {len(bars)} bars reached.[/green]" if len(bars) > 1 else "[green]Bar reached.[/green]"
         )
-
-
-# ---- bars ----------------------------------------------------------------------------------------------------------
-
-
-class Bar:
-    """A figure that must be reached: `open_auc>=0.9`, `ccr_at_fpr(fpr=0.1)>=0.5`, `auroc@unknown>0.8`."""
-
-    def __init__(
-        self, text: str, name: str, params: dict[str, Any], against: str | None, sign: str, level: float
-    ) -> None:
-        self.text, self.name, self.params = text, name, params
-        self.against, self.sign, self.level = against, sign, level
-
-    def missed(self, names: Sequence[str], evaluations: Sequence["Evaluation"]) -> list[str]:
-        """One sentence per model that misses the bar."""
-        sentences = []
-        for name, evaluation in zip(names, evaluations, strict=True):
-            try:
-                result = evaluation.find(
-                    self.name, against=self.against or evaluation.results[0].against, **self.params
-                )
-            except KeyError as error:
-                raise OpenSetError(f"--require '{self.text}': there is no such figure. {error.args[0]}") from error
-            holds = {
-                ">=": result.value >= self.level,
-                "<=": result.value <= self.level,
-                ">": result.value > self.level,
-                "<": result.value < self.level,
-            }[self.sign]
-            if not holds:
-                sentences.append(f"{name}: {self.text}, found {result.value:.4f}.")
-        return sentences
-
-
-def parse_bar(text: str) -> Bar:
-    """Read a bar; the name must be a metric's."""
-    from openset.metrics import METRICS
-
-    found = re.fullmatch(r"\s*(\w+)\s*(?:\(([^)]*)\))?\s*(?:@([^<>=]+?))?\s*(>=|<=|>|<)\s*([-+.\deE]+)\s*", text)
-    if not found:
-        raise OpenSetError(
-            f"--require '{text}' is not understood; write for example 'open_auc>=0.9', 'ccr_at_fpr(fpr=0.1)>=0.5' "
-            "or 'auroc@unknown>=0.8'."
-        )
-    name, options, against, sign, level = found.groups()
-    METRICS[name]
-    params = {}
-    for option in (options or "").split(","):
-        if option.strip():
-            key, _, value = option.partition("=")
-            params[key.strip()] = _value(value.strip())
-    try:
-        return Bar(text, name, params, against, sign, float(level))
-    except ValueError as error:
-        raise OpenSetError(f"--require '{text}': '{level}' is not a number.") from error
-
-
-def _value(text: str) -> Any:
-    if text in ("True", "False", "true", "false"):
-        return text.lower() == "true"
-    try:
-        return float(text)
-    except ValueError:
-        return text
 
 
 # ---- several files -------------------------------------------------------------------------------------------------
@@ -226,8 +167,8 @@ def write_files(
 ) -> None:
     """Write what was asked for."""
     from openset._io.files import write_json
-    from openset.evaluation import provenance
     from openset.results import tables
+    from openset.results.provenance import provenance
 
     if json is not None:
         entries = [
@@ -248,18 +189,18 @@ def write_files(
             ]
         write_json(json, content)
     made = tables.headline_table(names, evaluations, spread_rows(evaluations, groups))
-    write_tables(latex, markdown, csv, [made], tables.csv(names, evaluations))
+    write_tables(latex, markdown, csv, [made], tables.metrics_table(names, evaluations))
 
 
 def spread_rows(evaluations: Sequence["Evaluation"], groups: dict[str, list[int]]) -> dict[str, list[str]]:
     """Mean ± standard deviation of the headline figures of each group."""
-    from openset.results.tables import number
+    from openset.results.numbers import mean_and_sd
 
     rows = {}
     for key, places in groups.items():
         first = evaluations[places[0]]
         found = [spread_of(evaluations, places, result) for result in first.headline(first.results[0].against)]
-        rows[f"{key} (mean ± sd of {len(places)})"] = [f"{number(f['value'])} ± {number(f['sd'])}" for f in found]
+        rows[f"{key} (mean ± sd of {len(places)})"] = [mean_and_sd(f["value"], f["sd"]) for f in found]
     return rows
 
 
@@ -274,44 +215,40 @@ def show(names: Sequence[str], evaluations: Sequence["Evaluation"], groups: dict
     if len(evaluations) == 1:
         show_one(names[0], evaluations[0])
     else:
-        from openset.results.tables import interval
+        from openset.results.tables import headline_table
 
-        first = evaluations[0].headline(evaluations[0].results[0].against)
-        made = table("Model", *(result.title for result in first))
-        for name, evaluation in zip(names, evaluations, strict=True):
-            found = evaluation.headline(evaluation.results[0].against)
-            made.add_row(escape(name), *(escape(interval(result, between="\n")) for result in found))
-        if groups:
-            made.add_section()
-            for name, cells in spread_rows(evaluations, groups).items():
-                made.add_row(escape(name), *cells, style="bold")
-        out.print(made)
-        out.print("Each file's other figures: --json, or evaluate one file alone.", style="dim")
+        show_table(headline_table(names, evaluations, spread_rows(evaluations, groups), between="\n"))
+        out.print("Each file's other metrics: --json, or evaluate one file alone.", style="dim")
     for name, evaluation in zip(names, evaluations, strict=True):
         for note in evaluation.notes:
             out.print(f"[yellow]Note[/yellow] ({escape(name)}): {escape(note)}")
 
 
 def show_one(name: str, evaluation: "Evaluation") -> None:
-    """Print all figures of one model, one column per kind of open-set sample."""
-    from rich.markup import escape
-
-    from openset.results.tables import interval
+    """Print all metrics of one model, one column per kind of open-set sample."""
+    from openset.posthoc import score_text
+    from openset.results.table import Cell, Content, Table
+    from openset.results.tables import value_cell
 
     kinds = {"known": evaluation.n_known, "negative": evaluation.n_negative, "unknown": evaluation.n_unknown}
     counted = ", ".join(f"{n:,} {kind}" for kind, n in kinds.items() if n)
     columns = list(dict.fromkeys(result.against for result in evaluation.results))
-    made = table(
-        f"{evaluation.level:.0%} intervals in brackets" if evaluation.n_resamples else "",
-        *(f"against {escape(column)}" if len(columns) > 1 else "value" for column in columns),
-        title=f"{escape(name)}: {counted} samples, {evaluation.n_classes} known classes, "
-        f"{evaluation.tied_pairs:.1%} of pairs tied"
-        + (f", score {escape(str(evaluation.meta['score']))}" if "score" in evaluation.meta else ""),
-    )
-    cells: dict[str, dict[str, str]] = {}
+    cells: dict[str, dict[str, Content]] = {}
     for result in evaluation.results:
-        cells.setdefault(result.title, {})[result.against] = escape(interval(result))
+        cells.setdefault(result.title, {})[result.against] = value_cell(result)
     headline = {result.title for result in evaluation.headline(columns[0])}
-    for title, found in cells.items():
-        made.add_row(title, *(found.get(column, "") for column in columns), style="bold" if title in headline else "")
-    console().print(made)
+    show_table(
+        Table(
+            [
+                f"{evaluation.level:.0%} intervals in brackets" if evaluation.n_resamples else "",
+                *(f"against {column}" if len(columns) > 1 else "value" for column in columns),
+            ],
+            [
+                [Cell(title, best=title in headline), *(found.get(column) for column in columns)]
+                for title, found in cells.items()
+            ],
+            title=f"{name}: {counted} samples, {evaluation.n_classes} known classes, "
+            f"{evaluation.tied_pairs:.1%} of pairs tied"
+            + (f", score {score_text(evaluation.meta['score'])}" if "score" in evaluation.meta else ""),
+        )
+    )

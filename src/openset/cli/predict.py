@@ -30,7 +30,7 @@ def command(
     """
     from rich.markup import escape
 
-    from openset._io.files import replacing, write_json
+    from openset._io.files import write_json, write_text
     from openset.errors import OpenSetError
     from openset.train.predict import TrainedRun, find_images, read_images
 
@@ -57,10 +57,11 @@ def command(
     if json is not None:
         write_json(json, {"schema": 1, "threshold": asdict(about), "predictions": [asdict(one) for one in found]})
     if csv is not None:
-        import polars as pl
+        from openset.present.csv_text import csv_table
+        from openset.results.table import Table
 
-        with replacing(csv) as temporary:
-            pl.DataFrame([asdict(one) for one in found]).write_csv(temporary)
+        lines = [asdict(one) for one in found]
+        write_text(csv, csv_table(Table(list(lines[0]), [list(line.values()) for line in lines])))
     made = table("image", "prediction", "best class", "probability", "unknown score")
     for one in found[:_SHOWN]:
         style = "yellow" if one.prediction == "unknown" else ""

@@ -73,6 +73,7 @@ def command(
 
     from openset._io.files import write_json
     from openset.operating import Threshold, choose, takes
+    from openset.posthoc import score_text
 
     check_outputs(out, json, inputs=[validation, apply, fit])
     if unknown_share is not None:
@@ -102,7 +103,11 @@ def command(
     screen = console()
     screen.print(
         f"Threshold [bold]{_exact(frozen.value)}[/bold] by rule {escape(frozen.rule)}, chosen on {frozen.n:,} samples"
-        + (f", score {escape(str(chosen_on.meta['score']))}." if chosen_on and "score" in chosen_on.meta else ".")
+        + (
+            f", score {escape(score_text(chosen_on.meta['score']))}."
+            if chosen_on and "score" in chosen_on.meta
+            else "."
+        )
     )
     # A frozen threshold keeps the shares; the accuracy can be told where the scores it was chosen on are at hand.
     columns = {"where chosen": frozen.achieved if chosen_on is None else frozen.apply(chosen_on, against=against)}

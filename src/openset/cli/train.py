@@ -152,7 +152,7 @@ def show(summary: dict[str, Any], out: Path) -> None:
     """What came out, and what to do next."""
     from rich.markup import escape
 
-    from openset.results.tables import number
+    from openset.results.numbers import number
 
     titles = {"closed_set_accuracy": "Closed-set accuracy", "auroc": "AUROC", "open_auc": "OpenAUC"}
     made = table("test part", "against", "value", "95 % interval")

@@ -2,11 +2,13 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from inspect import isfunction, signature
+from functools import cached_property
+from inspect import Parameter, isfunction, signature
+from string import Formatter
 from typing import Any, Literal, TypeVar, cast
 
 from openset._core.registry import Registry
-from openset.errors import OpenSetError
+from openset.errors import OpenSetError, did_you_mean
 from openset.metrics._arrays import data_of, kernel_of, with_against
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -38,10 +40,44 @@ class Metric:
     invariant_to_repeats: bool
     """Whether a data set in which every sample stands twice has the same value."""
 
-    @property
+    @cached_property
     def sees_open_set(self) -> bool:
         """Whether it looks at open-set samples, not at knowns alone."""
-        return self.uses_scores and (self.source == "counts" or self.name == "confidence")
+        return "against" in signature(self.function).parameters
+
+    def options(self, params: Mapping[str, Any]) -> dict[str, Any]:
+        """Every option with its value: `params`, and defaults for the rest; options that must be given may lack."""
+        given = signature(self.of).parameters.values()
+        defaults = {one.name: one.default for one in given if one.kind is one.KEYWORD_ONLY and one.name != "against"}
+        return {name: value for name, value in {**defaults, **params}.items() if value is not Parameter.empty}
+
+    def complete(self, params: Mapping[str, Any]) -> dict[str, Any]:
+        """Checked options: of those that must be given, the ones that lack are as in the first variant.
+
+        >>> METRICS["ccr_at_fpr"].complete({"balanced": True})
+        {'fpr': 0.1, 'balanced': True}
+        >>> METRICS["auroc"].complete({"against": "far"})
+        Traceback (most recent call last):
+        openset.errors.OpenSetError: auroc has no option 'against'; write auroc@far.
+        """
+        usual = self.variants[0] if self.variants else {}
+        taken = [one for one in signature(self.of).parameters.values() if one.kind is one.KEYWORD_ONLY]
+        needed = {one.name for one in taken if one.default is one.empty}
+        made = {name: value for name, value in usual.items() if name in needed} | dict(params)
+        kinds = {one.name: type(one.default) for one in taken if isinstance(one.default, int)}
+        for name, value in made.items():
+            if name == "against":
+                raise OpenSetError(f"{self.name} has no option 'against'; write {self.name}@{value}.")
+            if name not in {one.name for one in taken}:
+                choices = [one.name for one in taken if one.name != "against"]
+                hint = did_you_mean(name, choices) if choices else "It has none."
+                raise OpenSetError(f"{self.name} has no option '{name}'. {hint}")
+            if name in kinds and type(value) is not kinds[name]:
+                kind = "true or false" if kinds[name] is bool else "a whole number"
+                raise OpenSetError(f"{self.name}: '{name}' must be {kind}, got {value}.")
+        if needed - made.keys():
+            raise OpenSetError(f"{self.name} needs the option '{min(needed - made.keys())}'.")
+        return made
 
     @property
     def summary(self) -> str:
@@ -133,12 +169,13 @@ def metric(title: str, **card: Any) -> Callable[[Function], Function]:
 
 
 def titled(card: Metric, params: Mapping[str, Any]) -> str:
-    """What a person calls a figure: `CCR at FPR 0.1`."""
-    defaults = {name: option.default for name, option in signature(card.function).parameters.items()}
-    options = {**defaults, **params}
+    """What a person calls a metric with its options: `CCR at FPR 0.1`, `OpenAUC, ties=strict`."""
+    options, usual = card.options(params), card.options({})
     balanced = ", class-balanced" if params.get("balanced") else ""
     best = " (best threshold)" if card.best_over_thresholds and options.get("threshold") == "best" else ""
-    return card.title.format(**options) + balanced + best
+    told = {"balanced", *(field for _, field, _, _ in Formatter().parse(card.title))}
+    rest = {name: value for name, value in params.items() if name not in told and value != usual.get(name)}
+    return card.title.format(**options) + balanced + (f", {describe(rest)}" if rest else "") + best
 
 
 def describe(params: Mapping[str, Any]) -> str:

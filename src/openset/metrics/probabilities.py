@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from openset._core.checks import as_ints, as_probabilities, as_text, check_labels, check_lengths, open_mask
-from openset.errors import OpenSetError
+from openset.errors import OpenSetError, check_choice
 from openset.metrics._card import metric
 
 Array = NDArray[np.float64]
@@ -106,6 +106,7 @@ def confidence_of(data: Confidences, *, against: str = "negative") -> Confidence
 
 
 def _gamma(data: Confidences, *, part: str = "gamma", against: str = "negative") -> float:
+    check_choice("confidence", "part", part, Confidence._fields)
     return float(getattr(confidence_of(data, against=against), part))
 
 

@@ -17,7 +17,7 @@ NAME = "openauc/table2"
 SPLITS = (0, 1, 2, 3, 4)
 PROTOCOLS = {
     "smoke": ("digits",),
-    "cpu": ("mnist", "cifar10", "cifar+10", "cifar+50"),
+    "cpu": ("mnist", "svhn", "cifar10", "cifar+10", "cifar+50"),
     "paper": ("mnist", "svhn", "cifar10", "cifar+10", "cifar+50", "tinyimagenet"),
 }
 METHODS = {

@@ -77,7 +77,8 @@ class TrainedRun:
     def outputs(self, inputs: torch.Tensor) -> Outputs:
         """Logits and features of inputs in [0, 1], (n, C, H, W), or of vectors."""
         embedding, logits = forward_views(self.network, inputs, self.config.augment)
-        return Outputs(None, logits.numpy(), embedding.numpy(), self.network.method.background)
+        method = self.network.method
+        return Outputs(None, logits.numpy(), embedding.numpy(), method.background, head=method.linear_head())
 
     def predict(self, images: Sequence[tuple[str, Any]]) -> list[Prediction]:
         """Predictions for named PIL images."""

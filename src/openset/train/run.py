@@ -8,15 +8,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import torch
 
 from openset import operating
 from openset._io.files import fingerprint, read_json, read_npz, write_json, write_npz
 from openset._io.score_files import read_outputs
 from openset.errors import OpenSetError
-from openset.evaluation import evaluate, provenance
+from openset.evaluation import evaluate
 from openset.methods import METHODS
 from openset.protocols import Part, Protocol, load
-from openset.results.tables import counted
+from openset.results.numbers import counted
+from openset.results.provenance import provenance
 from openset.scores import Scores
 from openset.train import checkpoint
 from openset.train.build import make_fabric, make_network
@@ -235,7 +237,7 @@ def write_results(
         "data_notes": list(protocol.notes),
         "notes": list(evaluation.notes),
         "config": config.as_plain(),
-        "provenance": {**provenance(), **_versions()},
+        "provenance": provenance("torch", "lightning-fabric", "safetensors", threads=torch.get_num_threads()),
     }
     write_json(out / "summary.json", summary)
     return summary
@@ -309,14 +311,3 @@ def _copy_weights(source: Path, out: Path) -> None:
         if not file.name.startswith("state"):
             shutil.copyfile(file, out / WEIGHTS / file.name)
     shutil.copyfile(source / "log.csv", out / "log.csv")
-
-
-def _versions() -> dict[str, str]:
-    from importlib.metadata import version
-
-    import torch
-
-    return {
-        **{name: version(name) for name in ("torch", "lightning-fabric", "safetensors")},
-        "threads": str(torch.get_num_threads()),
-    }

@@ -6,9 +6,11 @@ import numpy as np
 
 from openset.errors import OpenSetError
 from openset.intervals import over_splits
-from openset.present.page.html import Cell, chart, definitions, section, table, text
-from openset.present.page.page import made_with, render
-from openset.results.tables import counted, number
+from openset.present.page.html import chart, definitions, section, table, text
+from openset.present.page.page import render
+from openset.results.numbers import counted, number, span
+from openset.results.provenance import made_with
+from openset.results.table import Cell, Content, Table
 from openset.results.views.runs import BenchRow
 
 
@@ -21,16 +23,15 @@ def bench_page(
     protocols = list(dict.fromkeys(row.protocol for row in rows))
     charts = {f"bench-{i}": _dots([r for r in rows if r.protocol == name], metric) for i, name in enumerate(protocols)}
     figures = "".join(chart(f"bench-{i}", name) for i, name in enumerate(protocols))
-    cells: list[list[Cell]] = []
+    cells: list[list[Content]] = []
     for row in rows:
         mean = float(np.mean(row.values))
-        spread: list[Cell] = ["–", "–"]
+        spread: list[Content] = ["–", "–"]
         if len(row.values) > 1:
             found = over_splits(row.values, splits=row.splits)
             assert found.sd is not None
-            spread = [(number(found.sd), found.sd), (f"[{number(found.low)}, {number(found.high)}]", found.low)]
-        runs = str(len(row.values)), float(len(row.values))
-        cells.append([row.method, row.protocol, (number(mean), mean), *spread, runs])
+            spread = [found.sd, Cell(span(found.low, found.high), found.low)]
+        cells.append([row.method, row.protocol, mean, *spread, len(row.values)])
     wording = f"<p>{text(_winners(rows, protocols, metric, better))}</p>"
     n_methods = len({row.method for row in rows})
     size = f"{counted(len(protocols), 'protocol')}, {counted(n_methods, 'method')}"
@@ -46,10 +47,12 @@ def bench_page(
         section(
             "Table",
             table(
-                ["Method", "Protocol", f"{metric}, mean", "sd", "95 % interval of the mean", "Runs"],
-                cells,
+                Table(
+                    ["Method", "Protocol", f"{metric}, mean", "sd", "95 % interval of the mean", "Runs"],
+                    cells,
+                    title=f"{metric} over splits and seeds",
+                ),
                 name="bench",
-                caption=f"{metric} over splits and seeds",
                 search=True,
             ),
             name="table",

@@ -7,12 +7,14 @@ import numpy as np
 
 from openset.evaluation import Evaluation, Result
 from openset.metrics import METRICS
-from openset.present.page.html import Cell, chart, choice, definitions, section, table, text
-from openset.present.page.page import Section, made_with, render
+from openset.present.page.html import chart, choice, definitions, section, table, text
+from openset.present.page.page import Section, render
 from openset.present.page.payload import payload
+from openset.results.numbers import difference, interval, p_text
 from openset.results.paired import Paired
-from openset.results.tables import interval, number
-from openset.results.verdict import open_set, p_text, verdict
+from openset.results.provenance import made_with
+from openset.results.table import Cell, Content, Table
+from openset.results.verdict import open_set, verdict
 from openset.scores import Scores
 
 _MARKS = {
@@ -119,7 +121,7 @@ def _verdict(
 
 
 def _cell(result: Result) -> Cell:
-    return interval(result), result.value
+    return Cell(interval(result.value, result.low, result.high), result.value)
 
 
 def _models(
@@ -130,25 +132,20 @@ def _models(
 ) -> str:
     made: list[str] = []
     for part in dict.fromkeys(part for own in parts for part in own):
-        rows, titles = [], [""]
+        titles = [""]
+        rows: list[list[Content]] = []
         for name, evaluation, own in zip(names, evaluations, parts, strict=True):
             if part in own:
                 found = evaluation.headline(part)
                 titles = [f"{r.title} {'↑' if METRICS[r.name].better == 'higher' else '↓'}" for r in found]
                 rows.append([name, *(_cell(result) for result in found)])
         caption = f"Against {'all open-set samples' if part == 'all' else open_set(part)}"
-        made.append(
-            table(["Model", *titles], rows, name=f"models-{len(made)}", caption=caption, search=len(names) > 10)
-        )
+        sheet = Table(["Model", *titles], rows, title=caption)
+        made.append(table(sheet, name=f"models-{len(made)}", search=len(names) > 10))
         if spreads and part == parts[0][0]:
-            made.append(
-                table(
-                    ["Splits of one model", *titles],
-                    [[name, *cells] for name, cells in spreads.items()],
-                    name="splits",
-                    caption="Mean and standard deviation over splits",
-                )
-            )
+            means = [[name, *cells] for name, cells in spreads.items()]
+            caption = "Mean and standard deviation over splits"
+            made.append(table(Table(["Splits of one model", *titles], means, title=caption), name="splits"))
     return section("Models side by side", *made, name="models", hint="↑ higher is better, ↓ lower is better.")
 
 
@@ -177,7 +174,7 @@ def _operating(data: Mapping[str, object], names: Sequence[str], best: int) -> s
         f'<div class="marks" role="group" aria-label="Go to">{marks}</div>'
         '<p id="summary" role="status" aria-live="polite"></p></div>'
     )
-    live = table(["Model"], [], name="live", caption="All models at this operating point", search=len(names) > 10)
+    live = table(Table(["Model"], [], title="All models at this operating point"), name="live", search=len(names) > 10)
     apart = ""
     if {"negative", "unknown"} <= set(parts):
         apart = (
@@ -210,7 +207,7 @@ def _operating(data: Mapping[str, object], names: Sequence[str], best: int) -> s
 def _paired(tests: Sequence[Paired], level: float) -> str:
     if not tests:
         return ""
-    rows: list[list[Cell]] = []
+    rows: list[list[Content]] = []
     for test in tests:
         gap = test.comparison.difference
         wording = "no difference beyond chance"
@@ -222,20 +219,22 @@ def _paired(tests: Sequence[Paired], level: float) -> str:
                 test.first,
                 test.second,
                 test.title,
-                (number(test.comparison.first.value), test.comparison.first.value),
-                (number(test.comparison.second.value), test.comparison.second.value),
-                (f"{gap.value:+.3f} [{gap.low:+.3f}, {gap.high:+.3f}]", gap.value),
-                (p_text(test.p_value), test.p_value),
+                test.comparison.first.value,
+                test.comparison.second.value,
+                Cell(difference(gap.value, gap.low, gap.high), gap.value),
+                Cell(p_text(test.p_value), test.p_value),
                 wording,
             ]
         )
     return section(
         "Paired test on the same samples",
         table(
-            ["First", "Second", "Figure", "First's", "Second's", "First minus second", "p", "Meaning"],
-            rows,
+            Table(
+                ["First", "Second", "Metric", "First's", "Second's", "First minus second", "p", "Meaning"],
+                rows,
+                title=f"Differences with {100 * level:g} % intervals",
+            ),
             name="paired",
-            caption=f"Differences with {100 * level:g} % intervals",
             search=len(rows) > 20,
         ),
         name="paired",
@@ -247,7 +246,7 @@ def _paired(tests: Sequence[Paired], level: float) -> str:
 def _classes() -> str:
     return section(
         "Known classes",
-        table(["Class"], [], name="classes", caption="Each known class at the operating point", search=True),
+        table(Table(["Class"], [], title="Each known class at the operating point"), name="classes", search=True),
         name="classes",
         hint='At <span data-at></span>. "Open set taken for it" counts open-set samples accepted as this class.',
     )
@@ -256,7 +255,9 @@ def _classes() -> str:
 def _slips() -> str:
     return section(
         "What slips through, and as what",
-        table(["Open-set class"], [], name="slips", caption="Open-set classes at the operating point", search=True),
+        table(
+            Table(["Open-set class"], [], title="Open-set classes at the operating point"), name="slips", search=True
+        ),
         name="slips",
         hint="At <span data-at></span>.",
     )
@@ -272,15 +273,15 @@ def _confusion() -> str:
 
 
 def _figures(names: Sequence[str], evaluations: Sequence[Evaluation]) -> str:
-    rows: list[list[Cell]] = [
+    rows: list[list[Content]] = [
         [name, result.title, result.against, _cell(result)]
         for name, evaluation in zip(names, evaluations, strict=True)
         for result in evaluation.results
     ]
     return section(
-        "Every figure",
-        "<details><summary>Show all figures</summary>",
-        table(["Model", "Figure", "Against", "Value"], rows, name="figures", caption="Every figure", search=True),
+        "Every metric",
+        "<details><summary>Show all metrics</summary>",
+        table(Table(["Model", "Metric", "Against", "Value"], rows, title="Every metric"), name="figures", search=True),
         "</details>",
         name="figures",
     )
@@ -316,10 +317,12 @@ def _foot(models: Sequence[Model]) -> str:
         "Methods, versions, fingerprints",
         definitions(how),
         table(
-            ["Model", "File", "Known / negative / unknown", "Classes", "Tied pairs", "Fingerprint", "About"],
-            rows,
+            Table(
+                ["Model", "File", "Known / negative / unknown", "Classes", "Tied pairs", "Fingerprint", "About"],
+                rows,
+                title="Where the values come from; the fingerprint changes when any label, prediction or score does",
+            ),
             name="sources",
-            caption="Where the figures come from; the fingerprint changes when any label, prediction or score does",
         ),
         "<details><summary>What each figure means</summary>",
         definitions(used),
