@@ -29,7 +29,7 @@ from openset.cli._outputs import (
     write_report,
     write_tables,
 )
-from openset.cli._plugins import MetricOption
+from openset.cli._plugins import MetricOption, parse_metrics
 from openset.cli._splits import name_files
 
 if TYPE_CHECKING:
@@ -77,23 +77,22 @@ def command(
     models = [read(file, score, background, fit) for file in (first, second)]
     with naming_files(first, second):
         a, b = align(*models)
-    cards = [card for card in METRICS.values() if card.headline]
-    cards += [card for name in metric or [] if (card := METRICS[name]) not in cards]
+    tests = [(card.name, dict(card.variants[0])) for card in METRICS.values() if card.headline]
+    tests += [asked for asked in parse_metrics(metric) if asked not in tests]
     n_resamples = resamples or resamples_for(len(a))
     results: list[tuple[Result, Comparison]] = []
-    with naming_files(first, second), progress("Comparing", len(cards)) as advance:
-        for card in cards:
-            params = card.variants[0] if card.variants else {}
+    with naming_files(first, second), progress("Comparing", len(tests)) as advance:
+        for name, params in tests:
             found = compare(
                 a,
                 b,
-                card.name,
+                name,
                 against=against,
                 n_resamples=n_resamples,
                 seed=seed,
                 **params,
             )
-            results.append((Result(card.name, params, against, found.difference.value, None, None), found))
+            results.append((Result(name, params, against, found.difference.value, None, None), found))
             advance(1)
     if json is not None:
         entries = [

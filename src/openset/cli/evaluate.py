@@ -28,7 +28,7 @@ from openset.cli._outputs import (
     write_report,
     write_tables,
 )
-from openset.cli._plugins import MetricOption
+from openset.cli._plugins import MetricOption, parse_metrics
 from openset.cli._splits import group_files, name_files
 from openset.errors import OpenSetError
 
@@ -77,12 +77,10 @@ def command(
     Example: openset evaluate a.parquet b.parquet --report report.html --figures figures
     """
     from openset.evaluation import evaluate, resamples_for
-    from openset.metrics import METRICS
     from openset.results.metric_bars import check_metric_bars, needed_by, parse_metric_bar
 
     check_outputs(json, latex, markdown, csv, report, folder=figures, inputs=[*files, fit])
-    for name in metric or []:
-        METRICS[name]
+    asked = [(name, options, None) for name, options in parse_metrics(metric)]
     bars = [parse_metric_bar(text) for text in require or []]
     for bar in bars:
         if bar.end is not None and not intervals:
@@ -98,7 +96,7 @@ def command(
                     evaluate(
                         scores,
                         against=against,
-                        also=needed_by(bars),
+                        also=[*asked, *needed_by(bars)],
                         intervals=intervals,
                         n_resamples=n,
                         seed=seed,

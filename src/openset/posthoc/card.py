@@ -200,7 +200,13 @@ class Score:
         return f"The score '{self.name}' needs {thing} ({WHERE[need]}). {works}{also}"
 
 
-SCORES: Registry[Score] = Registry("score")
+def _adopt(name: str, thing: Any) -> Score:
+    from openset.posthoc.own import adopt_score
+
+    return adopt_score(name, thing)
+
+
+SCORES: Registry[Score] = Registry("score", group="openset.scores", adopt=_adopt)
 
 
 def register(card: Score) -> Score:
