@@ -195,7 +195,7 @@ class OpenSetClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         best = self.classes_[self._outputs(vectors).known_logits().argmax(axis=1)]
         if self.threshold_ is None:
             return np.asarray(best)
-        rejected = self.unknown_score(vectors) > self.threshold_.value
+        rejected = self.threshold_.reject(self.unknown_score(vectors))
         label = self._unknown_label()
         if best.dtype.kind in "US":
             best = best.astype(f"<U{max(len(str(label)), best.dtype.itemsize // 4)}")
@@ -250,7 +250,7 @@ class OpenSetClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             "classes": self.classes_.tolist(),
             "classes_dtype": self.classes_.dtype.str,
             "n_features": int(self.n_features_in_),
-            "threshold": None if self.threshold_ is None else vars(self.threshold_),
+            "threshold": None if self.threshold_ is None else self.threshold_.as_json(),
             "fit": None if fitted is None else {name: getattr(fitted, name) for name in _FIT},
         }
         try:
@@ -273,7 +273,7 @@ class OpenSetClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             model.classes_ = np.array(about["classes"], dtype=np.dtype(about["classes_dtype"]))
             model.n_features_in_ = int(about["n_features"])
             threshold = about["threshold"]
-            model.threshold_ = None if threshold is None else operating.Threshold(**threshold)
+            model.threshold_ = None if threshold is None else operating.Threshold.from_json(threshold, str(path))
             spec = model._settled()[2]
             fit = {} if spec is None else {name: about["fit"][name] for name in _FIT}
         except (KeyError, TypeError) as error:

@@ -1,4 +1,4 @@
-"""Every figure of one model in one call, with intervals, hints and where the figures come from."""
+"""Every metric of one model in one call, with intervals and hints."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from openset.scores import Scores
 
 @dataclass(frozen=True)
 class Result:
-    """One figure with its interval (None if intervals were not asked for)."""
+    """A metric value with its interval (None if intervals were not asked for)."""
 
     name: str
     params: Mapping[str, Any]
@@ -30,7 +30,7 @@ class Result:
         return titled(METRICS[self.name], self.params)
 
     def as_json(self) -> dict[str, Any]:
-        """The form in which every command writes a figure."""
+        """The form in which every command writes a metric value."""
         return {
             "name": self.name,
             "params": dict(self.params),
@@ -40,12 +40,21 @@ class Result:
             "high": self.high,
         }
 
+    @classmethod
+    def from_json(cls, content: Mapping[str, Any]) -> "Result":
+        """What `as_json` wrote."""
+        low, high = (None if content[end] is None else float(content[end]) for end in ("low", "high"))
+        name = METRICS[content["name"]].name
+        return cls(name, dict(content["params"]), str(content["against"]), float(content["value"]), low, high)
+
 
 @dataclass(frozen=True)
 class Evaluation:
-    """All figures of one model on one test set."""
+    """All metrics of one model on one test set."""
 
     results: tuple[Result, ...]
+    against: tuple[str, ...]
+    """The open-set samples looked at, the most important first."""
     notes: tuple[str, ...]
     n_known: int
     n_negative: int
@@ -59,7 +68,7 @@ class Evaluation:
     meta: Mapping[str, Any]
 
     def find(self, name: str, *, against: str = "all", **params: Any) -> Result:
-        """The first figure of that name (and options, and against, where it depends on it)."""
+        """The first result of that name (and options, and against, where it depends on it)."""
         card = METRICS[name]
         where = against if card.sees_open_set else "all"
         for result in self.results:
@@ -69,13 +78,15 @@ class Evaluation:
         wanted = f"{name}@{against}"
         raise KeyError(f"{wanted} {describe(params)}: {did_you_mean(wanted, have)}")
 
-    def headline(self, against: str = "all") -> list[Result]:
-        """The few figures that sum up a model."""
-        return [self.find(name, against=against) for name, card in METRICS.items() if card.headline]
+    def headline(self, against: str | None = None) -> list[Result]:
+        """The few metrics that sum up a model, by default against the first of `self.against`."""
+        where = against or self.against[0]
+        return [self.find(name, against=where) for name, card in METRICS.items() if card.headline]
 
     def as_json(self) -> dict[str, Any]:
         """Everything, ready for JSON."""
         return {
+            "against": list(self.against),
             "n_known": self.n_known,
             "n_negative": self.n_negative,
             "n_unknown": self.n_unknown,
@@ -89,6 +100,25 @@ class Evaluation:
             "meta": dict(self.meta),
             "metrics": [result.as_json() for result in self.results],
         }
+
+    @classmethod
+    def from_json(cls, content: Mapping[str, Any]) -> "Evaluation":
+        """What `as_json` wrote."""
+        return cls(
+            results=tuple(map(Result.from_json, content["metrics"])),
+            against=tuple(map(str, content["against"])),
+            notes=tuple(map(str, content["notes"])),
+            n_known=int(content["n_known"]),
+            n_negative=int(content["n_negative"]),
+            n_unknown=int(content["n_unknown"]),
+            n_classes=int(content["n_classes"]),
+            tied_pairs=float(content["tied_pairs"]),
+            fingerprint=str(content["fingerprint"]),
+            level=float(content["level"]),
+            n_resamples=int(content["n_resamples"]),
+            seed=int(content["seed"]),
+            meta=dict(content["meta"]),
+        )
 
 
 def _fits(card: Metric, params: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
@@ -169,6 +199,7 @@ def evaluate(
     tied = counts.tied_pairs
     return Evaluation(
         results=results,
+        against=tuple(chosen),
         notes=tuple(hints(scores, results, tied)),
         n_known=int((scores.labels >= 0).sum()),
         n_negative=int((scores.labels == -1).sum()),
@@ -189,7 +220,7 @@ def resamples_for(n_samples: int) -> int:
 
 
 def hints(scores: Scores, results: Sequence[Result], tied_pairs: float) -> list[str]:
-    """What the user should know before believing the figures."""
+    """What the user should know before believing the results."""
     found: list[str] = []
     if scores.unknown_score.min() == scores.unknown_score.max():
         found.append("Every sample has the same unknown score: all pairs are tied, and nothing can be told apart.")

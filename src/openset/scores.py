@@ -241,9 +241,8 @@ class Scores:
             raise OpenSetError("With a background class there must be at least two logit columns.")
         spec = parse_score(score)
         about = {"score": spec.as_json(), "background": background}
-        if spec.card.fitted and fit is not None:
-            fit = spec.card.fit(fit.with_head_of(outputs), **spec.params) if isinstance(fit, Outputs) else fit
-            about["fit"] = fit.fingerprint
+        if spec.card.fitted:
+            about["fit"] = spec.card.fitted_for(outputs, fit, **spec.params).fingerprint
         precision = np.float32 if given.dtype in (np.float16, np.float32) else np.float64
         return cls(
             outputs.labels,  # type: ignore[arg-type]

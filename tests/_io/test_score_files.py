@@ -481,6 +481,16 @@ def test_probabilities_close_to_one_stay_apart(tmp_path):
         np.testing.assert_allclose(found.unknown_score, [0.1, 0.7, 0.9], rtol=1e-12)
 
 
+def test_a_small_share_of_the_background_counts_as_unknown(tmp_path):
+    # Rows that add up to 1 but for rounding, so that only --background tells whom the rest belongs to.
+    rows = [[0.9, 0.0995], [0.0996, 0.9], [0.5, 0.4991]]
+    np.savez(tmp_path / "p.npz", labels=[0, 1, -2], probabilities=rows)
+    with_background = Scores.read(tmp_path / "p.npz", background=True)
+    np.testing.assert_allclose(with_background.unknown_score, [0.1, 0.1, 0.5], rtol=1e-12)
+    assert with_background.probabilities.tolist() == rows  # never spread over the known classes
+    np.testing.assert_allclose(Scores.read(tmp_path / "p.npz").unknown_score, [0.0995, 0.0996, 0.4991], rtol=1e-12)
+
+
 @pytest.mark.parametrize(
     ("probabilities", "message"),
     [

@@ -37,7 +37,7 @@ def test_several_files_get_a_row_each_and_splits_a_mean(openset, scores_file, tm
     other = scores_file("other.csv")
     found = openset("evaluate", *files, other, "--json", tmp_path / "r.json", "--latex", tmp_path / "t.tex", *QUICK)
     assert found.code == 0
-    assert "ours (mean ± sd of 3)" in " ".join(found.out.split())
+    assert "ours (mean ± sd of 3 splits)" in " ".join(found.out.split())
     content = load(tmp_path / "r.json")
     values = [
         next(m["value"] for m in f["metrics"] if m["name"] == "open_auc" and m["against"] == "all")
@@ -88,6 +88,57 @@ def test_run_folders_are_splits(openset, scores_file, tmp_path, load):
     assert grouped(openset, load, tmp_path, marked) == {"openauc": 2}
     plain = [scores_file(f"plain/softmax/split{i}/scores_{part}.parquet") for part in ("val", "test") for i in range(2)]
     assert grouped(openset, load, tmp_path, plain) == {"softmax/scores_val": 2, "softmax/scores_test": 2}
+
+
+def with_open_auc(path, thousandths):
+    """Scores whose OpenAUC and AUROC are so many thousandths."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    above = np.arange(1000) < thousandths
+    Scores(np.r_[0, np.full(1000, -2)], np.zeros(1001, int), np.r_[0.0, np.where(above, 1.0, -1.0)]).write(path)
+    return path
+
+
+SPLITS = {0: 560, 1: 781, 2: 954}
+
+
+def test_seeds_of_a_split_are_one_observation(openset, tmp_path, load):
+    files = [
+        with_open_auc(tmp_path / f"runs/ours/split{split}-seed{seed}/scores_test.parquet", value)
+        for split, value in SPLITS.items()
+        for seed in range(4)
+    ]
+    found = openset("evaluate", *files, "--no-intervals", "--json", tmp_path / "r.json")
+    group = load(tmp_path / "r.json")["groups"][0]
+    entry = next(m for m in group["metrics"] if m["name"] == "open_auc" and not m["params"])
+    # Twelve independent values would have [.658, .872].
+    assert (round(entry["low"], 3), round(entry["high"], 3)) == (0.274, 1.256)
+    assert entry["value"] == pytest.approx(0.765)
+    assert entry["sd"] == pytest.approx(np.std([0.56, 0.781, 0.954], ddof=1))
+    assert (entry["n"], entry["n_splits"]) == (12, 3)
+    assert group["splits"] == [str(split) for split in SPLITS for _ in range(4)]
+    assert "ours (mean ± sd of 3 splits," in found.out
+    assert "12 runs)" in found.out
+    assert ".765 ± .197" in found.out
+
+
+def test_splits_with_more_seeds_do_not_count_more(openset, tmp_path, load):
+    names = ("split0-seed0", "split0-seed1", "split0-seed2", "split1-seed0")
+    files = [
+        with_open_auc(tmp_path / name / "s.csv", value) for name, value in zip(names, (500, 600, 700, 800), strict=True)
+    ]
+    openset("evaluate", *files, "--no-intervals", "--json", tmp_path / "r.json")
+    entries = load(tmp_path / "r.json")["groups"][0]["metrics"]
+    assert next(m["value"] for m in entries if m["name"] == "auroc") == pytest.approx(0.7)
+
+
+def test_files_of_one_pattern_have_the_splits_that_their_names_or_contents_tell(openset, tmp_path, load):
+    for name, meta in (("a", {"split": 0}), ("b", {"split": 0}), ("c", {"split": 1}), ("d-split1", {}), ("e", {})):
+        Scores([0, -2, -2], [0, 0, 0], [0.1, 0.2, 0.0], meta=meta).write(tmp_path / f"ours-{name}.parquet")
+    files = sorted(tmp_path.glob("*.parquet"))
+    openset("evaluate", *files, "--group-by", "ours", "--no-intervals", "--json", tmp_path / "r.json")
+    group = load(tmp_path / "r.json")["groups"][0]
+    assert group["splits"] == ["0", "0", "1", "1", str(files[-1])]
+    assert group["metrics"][0]["n_splits"] == 3
 
 
 def test_a_prefix_is_not_a_folder(openset, scores_file, tmp_path, load):
@@ -164,7 +215,7 @@ def test_bars_that_make_no_sense_are_refused_before_any_work(refused, scores_fil
 @pytest.mark.parametrize(
     ("bar", "sentence"),
     [
-        ("auroc(against=letters)>=0.9", "write auroc@letters"),
+        ("auroc(against=letters)>=0.9", "Write auroc@letters."),
         ("ccr_at_fpr(fp=0.1)>=0.9", "ccr_at_fpr has no option 'fp'. Did you mean 'fpr'?"),
         ("open_auc(balanced=3)>=0.9", "'balanced' must be true or false, got 3"),
         ("expected_calibration_error(bins=2.5)<=0.9", "'bins' must be a whole number"),

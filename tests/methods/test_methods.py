@@ -319,3 +319,43 @@ def test_openauc_can_reject_by_another_score_than_it_ranks():
     assert other.criterion.score == "max_logit"
     with pytest.raises(OpenSetError, match="reject_by"):
         METHODS["openauc"](4, 2, reject_by="knn")
+
+
+class ScaledWithBias(METHODS["scaled"]):
+    """The last layer of a network that was trained elsewhere usually has a bias."""
+
+    def make_head(self):
+        return torch.nn.Linear(self.n_features, self.n_classes)
+
+
+def test_scaled_multiplies_features_and_adds_the_bias_after():
+    torch.manual_seed(0)
+    method = ScaledWithBias(12, K)
+    features = torch.randn(9, 12).relu()
+    with torch.no_grad():
+        outputs = Outputs(None, method(features).numpy(), features.numpy(), head=method.linear_head())
+        largest = features.sort(dim=1).values[:, -4:]  # 35 % of 12
+        factor = (features.sum(dim=1) / largest.sum(dim=1)).exp()
+        expected = -method(features * factor[:, None]).max(dim=1).values
+    np.testing.assert_allclose(method.unknown_score(outputs), expected.numpy(), rtol=1e-5)
+    wrong = -outputs.logits.max(axis=1) * factor.numpy()  # the bias multiplied, too
+    assert np.abs(wrong - expected.numpy()).max() > 0.1
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_the_head_of_a_method_makes_its_logits_if_it_says_so(name):
+    network = make_network(name).eval()
+    images, _ = samples(negatives=False)
+    with torch.no_grad():
+        embedding, logits = network(images)
+    head = network.method.linear_head()
+    assert (head is None) == (name in ("gcpl", "rpl", "arpl", "arpl_cs"))
+    if head is not None:
+        weight, bias = head
+        made = embedding.numpy() @ weight.T + (0 if bias is None else bias)
+        np.testing.assert_allclose(made, logits.numpy(), rtol=1e-4, atol=1e-5)
+
+
+def test_a_score_of_its_own_has_a_name_of_its_own():
+    assert make_network("objectosphere").method.score_used() == {"name": "objectosphere", "params": {}}
+    assert make_network("scaled").method.score_used() == {"name": "scaled_logit", "params": {"top": 0.35}}

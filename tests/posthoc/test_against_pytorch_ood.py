@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 
+from conformance.peers import define_torchvision_names
 from openset.posthoc import score
 from score_samples import make_outputs
 
@@ -17,13 +18,7 @@ pytestmark = [
 
 @pytest.fixture(scope="module")
 def detectors():
-    try:
-        import torchvision  # noqa: F401
-    except (ImportError, RuntimeError):  # its compiled part does not fit this torch; names are enough here
-        library = torch.library.Library("torchvision", "FRAGMENT")
-        for name in ("nms", "qnms"):
-            if not hasattr(torch.ops.torchvision, name):
-                library.define(f"{name}(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")
+    define_torchvision_names()
     try:
         from pytorch_ood import detector
     except (ImportError, RuntimeError) as error:

@@ -77,6 +77,17 @@ def test_the_head_may_stand_in_either_file(training, tested):
         score(bare, "scale", headless)
 
 
+def test_the_head_of_the_same_network_is_fitted_once(training, tested):
+    headless = Outputs(training.labels, training.logits, training.features)
+    fits = []
+    for _ in range(2):  # a network that is asked again gives new arrays with the same numbers
+        head = tuple(one.copy() for one in tested.head)
+        outputs = Outputs(None, tested.logits, tested.features, head=head)
+        fits.append(SCORES["vim"].fitted_for(outputs, headless))
+    assert fits[0] is fits[1]
+    assert SCORES["knn"].fitted_for(outputs, headless) is fit("knn", headless)
+
+
 def test_another_fit_than_is_asked_for(training, tested):
     with pytest.raises(OpenSetError, match=r"The fit is of the score knn\(k=3\), and knn\(k=4\) is asked for"):
         score(tested, "knn(k=4)", fit("knn(k=3)", training))

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from openset.posthoc import neighbours
-from openset.posthoc.neighbours import kth_distance, mean_of_largest_products
+from openset.posthoc.neighbours import Bank
 from openset.posthoc.numerics import unit
 
 
@@ -22,7 +22,7 @@ def test_the_kth_distance_is_exact_also_among_near_copies(seed, k, width, gap):
     bank = unit(rng.normal(size=(4, width)).repeat(10, axis=0) + gap * rng.normal(size=(40, width)))
     queries = unit(np.r_[bank[::3] + gap * rng.normal(size=(14, width)), bank[:5], np.zeros((1, width))])
     bank[7] = 0.0  # features may all be zero
-    found = kth_distance(queries, bank, bank.astype(np.float32), k)
+    found = Bank(bank).kth_distance(queries, k)
     np.testing.assert_allclose(found, brute(queries, bank, k), rtol=1e-12, atol=1e-15)
 
 
@@ -33,7 +33,7 @@ def test_the_largest_products_are_exact_in_whatever_blocks(k, monkeypatch):
     expected = np.sort(queries @ bank.T, axis=1)[:, 60 - k :].mean(axis=1)
     for cells in (1, 60 * 7, 2**24):
         monkeypatch.setattr(neighbours, "_CELLS", cells)
-        found = mean_of_largest_products(queries, bank, bank.astype(np.float32), k)
+        found = Bank(bank).mean_of_largest_products(queries, k)
         np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-13)
-        distances = kth_distance(queries, unit(bank), unit(bank).astype(np.float32), k)
+        distances = Bank(unit(bank)).kth_distance(queries, k)
         np.testing.assert_allclose(distances, brute(queries, unit(bank), k), rtol=1e-12)

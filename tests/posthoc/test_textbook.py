@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import score_textbook as textbook
-from openset.posthoc import SCORES
+from openset.posthoc import SCORES, Outputs
 
 OPTIONS = {
     "msp": [{}, {"temperature": 3.0}],
@@ -32,3 +32,13 @@ def test_equals_the_formula(name, options, training, tested):
     assert compared.mean() > 0.5
     # The formulas lose digits where a probability is near 1.
     np.testing.assert_allclose(found[compared], expected[compared], rtol=1e-9, atol=1e-11)
+
+
+def test_postmax_keeps_the_order_of_its_quotient_where_the_distribution_says_nothing(training, tested):
+    logits = tested.logits + np.linspace(-60, 60, len(tested.logits))[:, None]
+    quotient = logits.max(axis=1) / np.linalg.norm(tested.features, axis=1)
+    found = SCORES["postmax"].compute(Outputs(logits=logits, features=tested.features), training)
+    assert found.min() < 0.01
+    assert found.max() > 1  # below the start of the distribution
+    np.testing.assert_array_equal(np.argsort(found), np.argsort(-quotient))
+    assert len(set(found.tolist())) == len(found)

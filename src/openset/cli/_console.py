@@ -21,7 +21,7 @@ ScoreOption = Annotated[
     str | None,
     typer.Option(
         "--score",
-        help=f"For files of logits: max_logit (default), msp, energy, entropy, margin, ..., {OWN}.",
+        help=f"For files of logits: max_logit (default), energy, 'knn(k=10)', ... (see: openset scores), {OWN}.",
         callback=resolving("openset.posthoc", "SCORES"),
     ),
 ]
@@ -30,9 +30,11 @@ BackgroundOption = Annotated[
 ]
 FitOption = Annotated[
     Path | None,
-    typer.Option("--fit", help="Training outputs, for scores that learn: openmax, mahalanobis, knn."),
+    typer.Option(
+        "--fit", help="Training outputs, or a saved fit (.safetensors), for scores that learn; see: openset scores."
+    ),
 ]
-JsonOption = Annotated[Path | None, typer.Option("--json", help="Write the figures to this JSON file.")]
+JsonOption = Annotated[Path | None, typer.Option("--json", help="Write the results to this JSON file.")]
 SkipCorruptOption = Annotated[bool, typer.Option("--skip-corrupt", help="Leave out images that cannot be decoded.")]
 AgainstOption = Annotated[
     str,

@@ -1,4 +1,4 @@
-"""What several commands can write: the report page and the figures."""
+"""What several commands can write: tables, the report page and plots."""
 
 import errno
 import os
@@ -13,14 +13,11 @@ from openset.cli._console import console
 from openset.errors import OpenSetError
 
 if TYPE_CHECKING:
-    from openset.evaluation import Evaluation
-    from openset.present.page import Paired
     from openset.results.table import Table
-    from openset.scores import Scores
 
 LatexOption = Annotated[Path | None, typer.Option("--latex", help="Write a booktabs table to this file.")]
 MarkdownOption = Annotated[Path | None, typer.Option("--markdown", help="Write a Markdown table to this file.")]
-CsvOption = Annotated[Path | None, typer.Option("--csv", help="Write every figure to this CSV file.")]
+CsvOption = Annotated[Path | None, typer.Option("--csv", help="Write every metric value to this CSV file.")]
 ReportOption = Annotated[
     Path | None, typer.Option("--report", help="Write an interactive page to this .html file; it opens from disk.")
 ]
@@ -81,30 +78,6 @@ def write_tables(
         write_text(markdown, "\n".join(map(markdown_table, tables)))
     if csv is not None:
         write_text(csv, csv_table(lines))
-
-
-def write_report(
-    path: Path,
-    files: Sequence[Path],
-    names: Sequence[str],
-    models: Sequence["Scores"],
-    evaluations: Sequence["Evaluation"],
-    against: Sequence[str] | None,
-    *,
-    tests: Sequence["Paired"] | None = None,
-    spreads: dict[str, list[str]] | None = None,
-) -> None:
-    """Write the page; without `tests` the best model is tested against the others where they saw the same samples."""
-    from openset.present.page import Model, against_best, best_of, evaluation_page, write_page
-
-    main = against[0] if against else "all"
-    if tests is None:
-        tests = against_best(names, models, best_of(evaluations, main), against=main)
-    made = [
-        Model(name, scores, evaluation, str(file))
-        for name, scores, evaluation, file in zip(names, models, evaluations, files, strict=True)
-    ]
-    write_page(path, evaluation_page(made, against=against, tests=tests, spreads=spreads))
 
 
 def say_written(report: Path | None, figures: Path | None = None, drawn: Sequence[Path] = ()) -> None:

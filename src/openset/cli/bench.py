@@ -126,46 +126,32 @@ def command(
 def as_json(done: "Done", failed: "Sequence[tuple[Cell, str]]") -> dict[str, Any]:
     """Mean and spread of every row of the tables, the folders of its runs, and what failed."""
     from openset.results.provenance import provenance
+    from openset.studies.bench import tabulate
 
     return {
         "schema": 1,
         "groups": [
             {
-                "protocol": protocol,
-                "method": name,
+                "protocol": row.protocol,
+                "method": row.method,
                 "runs": [str(cell.folder) for cell, _ in runs],
-                "metrics": _spreads([summary for _, summary in runs], [cell.config.split for cell, _ in runs]),
+                "metrics": [
+                    {"name": name, "params": {}, "against": _against(runs[0][1], name), **spread.as_json()}
+                    for name, spread in row.spreads.items()
+                ],
             }
-            for (protocol, name), runs in _by(done, lambda cell: (cell.protocol, cell.name)).items()
+            for row, runs in zip(
+                tabulate(done), _by(done, lambda cell: (cell.protocol, cell.name)).values(), strict=True
+            )
         ],
         "failed": [{"run": str(cell.folder), "reason": reason} for cell, reason in failed],
         "provenance": provenance(),
     }
 
 
-def _spreads(summaries: Sequence[Mapping[str, Any]], splits: Sequence[int]) -> list[dict[str, Any]]:
-    """The figures of the tables over runs, each on its split; of one run there is no spread."""
-    from openset.intervals import over_splits
-    from openset.studies.bench import COLUMNS, value_of
-
-    made = []
-    for metric in COLUMNS:
-        parts = {entry["against"] for entry in summaries[0]["metrics"] if entry["name"] == metric}
-        values = [value_of(summary, metric) for summary in summaries]
-        found = over_splits(values, splits=splits) if len(values) > 1 else None
-        made.append(
-            {
-                "name": metric,
-                "params": {},
-                "against": "unknown" if "unknown" in parts else "all",
-                "value": values[0] if found is None else found.value,
-                "sd": None if found is None else found.sd,
-                "low": None if found is None else found.low,
-                "high": None if found is None else found.high,
-                "n": len(values),
-            }
-        )
-    return made
+def _against(summary: Mapping[str, Any], metric: str) -> str:
+    """What the tables show: against the unknowns alone where there are negatives too."""
+    return "unknown" if any((m["name"], m["against"]) == (metric, "unknown") for m in summary["metrics"]) else "all"
 
 
 def _dots(done: "Done") -> "list[BenchRow]":
@@ -187,6 +173,7 @@ def _dots(done: "Done") -> "list[BenchRow]":
 def _draw(done: "Done", folder: Path, varied: "Vary | None") -> list[Path]:
     """The dots, confidence over epochs where there were negatives, and what the field that varies does."""
     from openset.present import plots
+    from openset.results.spread import spread_of
     from openset.results.views.runs import GammaLog, Sensitivity, TrainingLog
     from openset.studies.bench import value_of
 
@@ -194,7 +181,8 @@ def _draw(done: "Done", folder: Path, varied: "Vary | None") -> list[Path]:
     several = len({cell.protocol for cell, _ in done}) > 1
     confidence = {}
     for (name, protocol), runs in _by(done, lambda cell: (cell.name, cell.protocol)).items():
-        log = GammaLog.mean(TrainingLog.read(cell.folder / "log.csv") for cell, _ in runs)
+        logs = [TrainingLog.read(cell.folder / "log.csv") for cell, _ in runs]
+        log = GammaLog.mean(logs, [cell.config.split for cell, _ in runs])
         if log is not None:
             confidence[f"{name}, {protocol}" if several else name] = log
     if confidence:
@@ -202,11 +190,11 @@ def _draw(done: "Done", folder: Path, varied: "Vary | None") -> list[Path]:
     if varied is not None:
         found = {}
         for (method, protocol), runs in _by(done, lambda cell: (cell.method, cell.protocol)).items():
-            values = {
-                value: [value_of(summary, "open_auc") for _, summary in same]
+            spreads = {
+                value: spread_of([value_of(s, "open_auc") for _, s in same], [cell.config.split for cell, _ in same])
                 for value, same in sorted(_by(runs, lambda cell: cell.value or 0.0).items())
             }
-            found[f"{method}, {protocol}"] = Sensitivity(list(values), list(values.values()))
+            found[f"{method}, {protocol}"] = Sensitivity(list(spreads), list(spreads.values()))
         made["sensitivity"] = plots.sensitivity(found, setting=varied.field)
     return [path for name, figure in made.items() for path in plots.save(figure, folder / name)]
 

@@ -1,9 +1,8 @@
 """`openset compare`: two models on the same samples."""
 
-from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated
 
 import typer
 
@@ -26,17 +25,10 @@ from openset.cli._outputs import (
     ReportOption,
     check_outputs,
     say_written,
-    write_report,
     write_tables,
 )
 from openset.cli._plugins import MetricOption, parse_metrics
 from openset.cli._splits import name_files
-
-if TYPE_CHECKING:
-    from openset.evaluation import Result
-    from openset.intervals import Comparison
-    from openset.results.table import Content
-    from openset.scores import Scores
 
 
 def command(
@@ -66,146 +58,51 @@ def command(
     from rich.markup import escape
 
     from openset._core.alignment import align
-    from openset._io.files import write_json
-    from openset.evaluation import Result, resamples_for
-    from openset.intervals import Comparison, compare
+    from openset.evaluation import evaluate, resamples_for
     from openset.metrics import METRICS
-    from openset.results.provenance import provenance
-    from openset.results.table import Table
+    from openset.results import tables
+    from openset.results.document import Document
+    from openset.results.paired import paired_tests
 
     check_outputs(json, latex, markdown, csv, report, inputs=[first, second, fit])
-    models = [read(file, score, background, fit) for file in (first, second)]
-    with naming_files(first, second):
-        a, b = align(*models)
-    tests = [(card.name, dict(card.variants[0])) for card in METRICS.values() if card.headline]
-    tests += [asked for asked in parse_metrics(metric) if asked not in tests]
-    n_resamples = resamples or resamples_for(len(a))
-    results: list[tuple[Result, Comparison]] = []
-    with naming_files(first, second), progress("Comparing", len(tests)) as advance:
-        for name, params in tests:
-            found = compare(
-                a,
-                b,
-                name,
+    files = [first, second]
+    names = name_files(files)
+    models = [read(file, score, background, fit) for file in files]
+    asked = [(card.name, dict(card.variants[0])) for card in METRICS.values() if card.headline]
+    asked += [one for one in parse_metrics(metric) if one not in asked]
+    with naming_files(*files):
+        models = list(align(*models))
+        n_resamples = resamples or resamples_for(len(models[0]))
+        parts = None if against == "all" else [against]
+        with progress("Comparing", len(asked) + 2 * n_resamples) as advance:
+            tests = paired_tests(
+                asked,
+                names,
+                models[0],
+                models[1],
                 against=against,
                 n_resamples=n_resamples,
                 seed=seed,
-                **params,
+                progress=advance,
             )
-            results.append((Result(name, params, against, found.difference.value, None, None), found))
-            advance(1)
+            evaluations = [
+                evaluate(scores, against=parts, n_resamples=n_resamples, seed=seed, progress=advance)
+                for scores in models
+            ]
+    document = Document.of(evaluations, names=names, files=list(map(str, files)), models=models, tests=tests)
     if json is not None:
-        entries = [
-            {
-                "name": result.name,
-                "params": dict(result.params),
-                "against": against,
-                "first": asdict(found.first),
-                "second": asdict(found.second),
-                "difference": asdict(found.difference),
-                "value": found.difference.value,
-                "low": found.difference.low,
-                "high": found.difference.high,
-                "p_value": found.p_value,
-            }
-            for result, found in results
-        ]
-        write_json(
-            json,
-            {
-                "schema": 1,
-                "first": str(first),
-                "second": str(second),
-                "n": len(a),
-                "metrics": entries,
-                "provenance": provenance(),
-            },
-        )
-    rows = [_row(result, found) for result, found in results]
-    if latex or markdown or csv:
-        _tables(latex, markdown, csv, [first, second], rows, results)
-    out = console()
-    out.print(f"first:  {escape(str(first))}\nsecond: {escape(str(second))}\n")
+        document.save(json)
+    paper = tables.pair_table(document, (names[0], names[1]))
+    write_tables(latex, markdown, csv, [paper], tables.differences_table(document))
+    console().print(f"first:  {escape(str(first))}\nsecond: {escape(str(second))}\n")
     note = (
         "Difference = first - second. OpenAUC and AUROC: DeLong's paired test; others: paired bootstrap, where "
         f"{n_resamples:,} resamples cannot show a p-value below {2 / (n_resamples + 1):.2g}."
     )
-    show_table(Table(_HEAD, rows, title=f"{len(a):,} samples, against {against}", note=note))
+    title = f"{len(models[0]):,} samples, against {against}"
+    show_table(replace(tables.pair_table(document, ("first", "second")), title=title, note=note))
     if report is not None:
-        _report(report, [first, second], [a, b], results, against, resamples, seed)
+        from openset.present.page import evaluation_page, write_page
+
+        write_page(report, evaluation_page(document))
         say_written(report)
-
-
-_HEAD = ("", "first", "second", "difference", "95 % interval", "p")
-
-
-def _row(result: "Result", found: "Comparison") -> "list[Content]":
-    from openset.metrics import METRICS
-    from openset.results.numbers import number, p_number, signed, span
-    from openset.results.table import Cell
-
-    gap = found.difference
-    sure = gap.low > 0 or gap.high < 0
-    better = (gap.value > 0) == (METRICS[result.name].better == "higher")
-    tone: Literal["", "good", "bad"] = "" if not sure else "good" if better else "bad"
-    texts = [
-        result.title,
-        number(found.first.value),
-        number(found.second.value),
-        signed(gap.value),
-        span(gap.low, gap.high, sign=True),
-        p_number(found.p_value),
-    ]
-    return [Cell(text, tone=tone) for text in texts]
-
-
-def _tables(
-    latex: Path | None,
-    markdown: Path | None,
-    csv: Path | None,
-    files: Sequence[Path],
-    rows: "Sequence[Sequence[Content]]",
-    results: Sequence[tuple["Result", "Comparison"]],
-) -> None:
-    """The comparison as printed, and every figure of it in full."""
-    from openset.results.table import Table
-    from openset.results.tables import params_text
-
-    lines = Table(
-        ["name", "params", "against", "first", "second", "difference", "low", "high", "p_value"],
-        [
-            [
-                result.name,
-                params_text(result.params),
-                result.against,
-                found.first.value,
-                found.second.value,
-                found.difference.value,
-                found.difference.low,
-                found.difference.high,
-                found.p_value,
-            ]
-            for result, found in results
-        ],
-    )
-    write_tables(latex, markdown, csv, [Table(["Metric", *name_files(files), *_HEAD[3:]], rows)], lines)
-
-
-def _report(
-    path: Path,
-    files: Sequence[Path],
-    models: Sequence["Scores"],
-    results: Sequence[tuple["Result", "Comparison"]],
-    against: str,
-    resamples: int | None,
-    seed: int,
-) -> None:
-    """The page of both models, with the tests just made."""
-    from openset.evaluation import evaluate
-    from openset.present.page import Paired
-
-    names = name_files(files)
-    parts = None if against == "all" else [against]
-    evaluations = [evaluate(scores, against=parts, n_resamples=resamples, seed=seed) for scores in models]
-    tests = [Paired(names[0], names[1], result.title, found, found.p_value) for result, found in results]
-    write_report(path, files, names, models, evaluations, parts, tests=tests)

@@ -45,35 +45,32 @@ class Metric:
         """Whether it looks at open-set samples, not at knowns alone."""
         return "against" in signature(self.function).parameters
 
+    @cached_property
+    def taken(self) -> dict[str, Any]:
+        """Its options with their defaults; `Parameter.empty` for those that must be given."""
+        found = signature(self.of).parameters.values()
+        return {one.name: one.default for one in found if one.kind is one.KEYWORD_ONLY and one.name != "against"}
+
     def options(self, params: Mapping[str, Any]) -> dict[str, Any]:
-        """Every option with its value: `params`, and defaults for the rest; options that must be given may lack."""
-        given = signature(self.of).parameters.values()
-        defaults = {one.name: one.default for one in given if one.kind is one.KEYWORD_ONLY and one.name != "against"}
-        return {name: value for name, value in {**defaults, **params}.items() if value is not Parameter.empty}
+        """Every option with its value: `params`, and defaults for the rest."""
+        return {name: value for name, value in {**self.taken, **params}.items() if value is not Parameter.empty}
 
     def complete(self, params: Mapping[str, Any]) -> dict[str, Any]:
         """Checked options: of those that must be given, the ones that lack are as in the first variant.
 
         >>> METRICS["ccr_at_fpr"].complete({"balanced": True})
         {'fpr': 0.1, 'balanced': True}
-        >>> METRICS["auroc"].complete({"against": "far"})
-        Traceback (most recent call last):
-        openset.errors.OpenSetError: auroc has no option 'against'; write auroc@far.
         """
-        usual = self.variants[0] if self.variants else {}
-        taken = [one for one in signature(self.of).parameters.values() if one.kind is one.KEYWORD_ONLY]
-        needed = {one.name for one in taken if one.default is one.empty}
-        made = {name: value for name, value in usual.items() if name in needed} | dict(params)
-        kinds = {one.name: type(one.default) for one in taken if isinstance(one.default, int)}
+        needed = {name for name, default in self.taken.items() if default is Parameter.empty}
+        made = {name: value for one in self.variants[:1] for name, value in one.items() if name in needed} | {**params}
         for name, value in made.items():
-            if name == "against":
-                raise OpenSetError(f"{self.name} has no option 'against'; write {self.name}@{value}.")
-            if name not in {one.name for one in taken}:
-                choices = [one.name for one in taken if one.name != "against"]
-                hint = did_you_mean(name, choices) if choices else "It has none."
-                raise OpenSetError(f"{self.name} has no option '{name}'. {hint}")
-            if name in kinds and type(value) is not kinds[name]:
-                kind = "true or false" if kinds[name] is bool else "a whole number"
+            if name not in self.taken:
+                known = did_you_mean(name, self.taken) if self.taken else "It has none."
+                where = f"Write {self.name}@{value}." if name == "against" else known
+                raise OpenSetError(f"{self.name} has no option '{name}'. {where}")
+            usual = self.taken[name]
+            if isinstance(usual, int) and type(value) is not type(usual):
+                kind = "true or false" if isinstance(usual, bool) else "a whole number"
                 raise OpenSetError(f"{self.name}: '{name}' must be {kind}, got {value}.")
         if needed - made.keys():
             raise OpenSetError(f"{self.name} needs the option '{min(needed - made.keys())}'.")

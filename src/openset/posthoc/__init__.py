@@ -16,19 +16,21 @@ from collections.abc import Callable
 
 from openset.posthoc import scores as scores
 from openset.posthoc.card import SCORES as SCORES
-from openset.posthoc.card import Parameter as Parameter
 from openset.posthoc.card import Score as Score
-from openset.posthoc.card import function_of
+from openset.posthoc.card import adopt_score as adopt_score
+from openset.posthoc.card import by_need as by_need
 from openset.posthoc.card import register as register
 from openset.posthoc.fitted import FittedScore as FittedScore
 from openset.posthoc.fitted import fit as fit
 from openset.posthoc.fitted import load as load
 from openset.posthoc.fitted import score as score
+from openset.posthoc.functions import function_of
 from openset.posthoc.numerics import Array
 from openset.posthoc.numerics import as_matrix as as_matrix
 from openset.posthoc.numerics import softmax as softmax
 from openset.posthoc.outputs import Head as Head
 from openset.posthoc.outputs import Outputs as Outputs
+from openset.posthoc.parameters import Parameter as Parameter
 from openset.posthoc.specs import ScoreSpec as ScoreSpec
 from openset.posthoc.specs import Selection as Selection
 from openset.posthoc.specs import parse_score as parse_score

@@ -2,25 +2,23 @@
 
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from openset._core.checks import as_array
 from openset._core.registry import Registry
-from openset.errors import OpenSetError, check_choice, check_share, did_you_mean, is_number
+from openset.errors import OpenSetError, did_you_mean
 from openset.posthoc.numerics import Array
 from openset.posthoc.outputs import WHERE, Outputs
+from openset.posthoc.parameters import Parameter
 
 if TYPE_CHECKING:
     from openset.posthoc.fitted import FittedScore
 
 Made = TypeVar("Made")
 Need = Literal["logits", "features", "head", "fit"]
-Check = Callable[[str, str, Any], Any]
 
 
 class Learned(dict[str, Array]):
@@ -38,63 +36,6 @@ class Learned(dict[str, Array]):
         if name not in self._made:
             self._made[name] = make()
         return self._made[name]
-
-
-@dataclass(frozen=True)
-class Parameter:
-    """A parameter of a score, with its published default, and the values that `tune` tries."""
-
-    name: str
-    default: Any
-    meaning: str
-    check: Check
-    grid: tuple[Any, ...] = ()
-
-
-def at_least(least: int) -> Check:
-    """A whole number from `least` on."""
-
-    def check(score: str, name: str, value: Any) -> int:
-        whole = isinstance(value, int | np.integer) or (isinstance(value, float) and value.is_integer())
-        if isinstance(value, bool) or not whole or value < least:
-            raise OpenSetError(f"{score}: '{name}' must be at least {least}, a whole number, got {value!r}.")
-        return int(value)
-
-    return check
-
-
-def above(least: float, *, include: bool = False) -> Check:
-    """A number above `least`."""
-
-    def check(score: str, name: str, value: Any) -> float:
-        good = is_number(value) and not isinstance(value, bool) and np.isfinite(value)
-        if not good or not (value >= least if include else value > least):
-            words = "at least" if include else "above"
-            shown = f"{value:g}" if is_number(value) else repr(value)
-            raise OpenSetError(f"{score}: '{name}' must be {words} {least:g}, got {shown}.")
-        return float(value)
-
-    return check
-
-
-def fraction(score: str, name: str, value: Any) -> float:
-    """A number in (0, 1]."""
-    return check_share(score, name, value)
-
-
-def inner_fraction(score: str, name: str, value: Any) -> float:
-    """A number in (0, 1)."""
-    return check_share(score, name, value, one=False)
-
-
-def one_of(*choices: str) -> Check:
-    """One of some words."""
-    return lambda score, name, value: check_choice(score, name, value, choices)
-
-
-def optional(check: Check) -> Check:
-    """None, for a default that depends on the outputs, or what passes `check`."""
-    return lambda score, name, value: None if value is None else check(score, name, value)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -176,13 +117,22 @@ class Score:
 
     def compute(self, outputs: Outputs, fit: "Outputs | FittedScore | None" = None, **parameters: Any) -> Array:
         """Unknown scores of `outputs`; `fit` are training outputs, or the score already fitted on them."""
+        fitted = self.fitted_for(outputs, fit, **parameters)
+        return fitted.score(outputs.with_head_of(fit) if isinstance(fit, Outputs) else outputs)
+
+    def fitted_for(
+        self, outputs: Outputs, fit: "Outputs | FittedScore | None" = None, **parameters: Any
+    ) -> "FittedScore":
+        """The score, ready for these outputs; where the training outputs have no last layer it is taken from them."""
         missing = self.lacks(outputs, fit)
         if missing:
             raise OpenSetError(self.refusal(outputs, fit, missing))
-        if fit is not None and not isinstance(fit, Outputs):
-            return fit.matching(self, parameters).score(outputs)
-        train = None if fit is None else fit.with_head_of(outputs)
-        return self.fit(train if self.fitted else None, **parameters).score(outputs.with_head_of(fit))
+        if not self.fitted:
+            return self.fit(None, **parameters)
+        if not isinstance(fit, Outputs):
+            assert fit is not None
+            return fit.matching(self, parameters)
+        return self.fit(fit.with_head_of(outputs) if "head" in self.needs else fit, **parameters)
 
     def refusal(self, outputs: Outputs, fit: "Outputs | FittedScore | None", missing: tuple[str, ...]) -> str:
         """Why it cannot be computed, and which scores can."""
@@ -200,58 +150,49 @@ class Score:
         return f"The score '{self.name}' needs {thing} ({WHERE[need]}). {works}{also}"
 
 
-def _adopt(name: str, thing: Any) -> Score:
-    from openset.posthoc.own import adopt_score
+def adopt_score(name: str, thing: Any) -> Score:
+    """The card of what a user wrote: a `Score`, or a function of `logits` and `features` (one or both).
 
-    return adopt_score(name, thing)
+    Arguments that must be given by name, with their defaults, are its parameters.
+    """
+    if isinstance(thing, Score):
+        return thing
+    if not inspect.isfunction(thing):
+        raise OpenSetError("this is no score: a score is a function of logits and features, or a Score.")
+    given = inspect.signature(thing).parameters.values()
+    data = [one.name for one in given if one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)]
+    options = [one for one in given if one.kind is one.KEYWORD_ONLY]
+    if not data or not set(data) <= {"logits", "features"} or len(data) + len(options) != len(given):
+        raise OpenSetError("a score is a function of 'logits', 'features' or both; its parameters come after a *.")
+    lacking = next((one.name for one in options if one.default is one.empty), None)
+    if lacking is not None:
+        raise OpenSetError(f"its parameter '{lacking}' has no default.")
+
+    def apply(outputs: Outputs, _: Learned, **parameters: Any) -> Array:
+        arrays = {"logits": outputs.known_logits, "features": outputs.embedding}
+        return np.asarray(thing(*(arrays[one]() for one in data), **parameters))
+
+    return Score(
+        name=name,
+        title=name.replace("_", " ").capitalize(),
+        paper="",
+        needs=tuple(one for one in ("logits", "features") if one in data),
+        document=inspect.getdoc(thing) or name,
+        apply=apply,
+        parameters=tuple(Parameter(one.name, one.default, "", lambda _, __, value: value) for one in options),
+    )
 
 
-SCORES: Registry[Score] = Registry("score", group="openset.scores", adopt=_adopt)
+SCORES: Registry[Score] = Registry("score", group="openset.scores", adopt=adopt_score)
+
+
+def by_need() -> list[Score]:
+    """All scores, those that need least first."""
+    order = ("fit", "head", "features", "logits")
+    return sorted(SCORES.values(), key=lambda card: [need in card.needs for need in order])
 
 
 def register(card: Score) -> Score:
     """Add a score: from now on it is found by its name everywhere."""
     assert bool(card.learn) == card.fitted == bool(card.learned), card.name
     return SCORES.add(card.name, card)
-
-
-def function_of(card: Score) -> Callable[..., Array]:
-    """The score as a plain function: logits and features first, all else by name."""
-    data: list[str] = [name for name in ("logits", "features") if name in card.needs]
-    head = ["weight", "bias"] if "head" in card.needs else []
-    train = [f"fit_{name}" for name in (*data, "labels")] if card.fitted else []
-    softmax = ["background"] if "logits" in card.needs else []
-
-    def function(*given: ArrayLike, **options: Any) -> Array:
-        if len(given) != len(data):
-            raise OpenSetError(f"{card.name} takes {' and '.join(data)} first, got {len(given)} arrays.")
-        arrays: dict[str, Any] = {
-            name: None if options.get(name) is None else as_array(name, options[name]) for name in (*head, *train)
-        }
-        known = set(head + train + softmax)
-        parameters = {name: value for name, value in options.items() if name not in known}
-        background = bool(options.get("background", False))
-        shared: dict[str, Any] = {
-            "background": background,
-            "head": (arrays["weight"], arrays["bias"]) if head else None,
-        }
-        own: dict[str, Any] = {name: as_array(name, one) for name, one in zip(data, given, strict=True)}
-        outputs = Outputs(**own, **shared)
-        if not card.fitted:
-            return card.compute(outputs, None, **parameters)
-        fit = Outputs(**{name: arrays[f"fit_{name}"] for name in data}, name="the training outputs", **shared)
-        labels = arrays["fit_labels"]
-        if labels is None and not card.uses_labels:
-            labels = np.zeros(len(fit), dtype=np.int64)
-        return card.compute(outputs, replace(fit, labels=labels), **parameters)
-
-    function.__name__ = function.__qualname__ = card.name
-    function.__doc__ = card.document
-    kind = inspect.Parameter
-    function.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
-        [kind(name, kind.POSITIONAL_OR_KEYWORD) for name in data]
-        + [kind(name, kind.KEYWORD_ONLY, default=None) for name in (*head, *train)]
-        + [kind(one.name, kind.KEYWORD_ONLY, default=one.default) for one in card.parameters]
-        + [kind(name, kind.KEYWORD_ONLY, default=False) for name in softmax]
-    )
-    return function

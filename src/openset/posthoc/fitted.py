@@ -56,7 +56,16 @@ class FittedScore:
                     f"{card.name}: {outputs.name} has {name} of {width} columns and the training outputs had "
                     f"{expected}: another network?"
                 )
-        return card.apply(outputs, self.learned, **self.spec.params)
+        found = card.apply(outputs, self.learned, **self.spec.params)
+        if found.shape != (len(outputs),) or found.dtype.kind != "f":
+            raise OpenSetError(
+                f"The score '{card.name}' must give one number per sample, {len(outputs)}, and gave an array of "
+                f"{found.dtype} of shape {found.shape}."
+            )
+        if not np.isfinite(found).all():
+            row = int(np.argmin(np.isfinite(found)))
+            raise OpenSetError(f"The score '{card.name}' of {outputs.name} is {found[row]} in row {row}, no number.")
+        return found
 
     def matching(self, card: Score, parameters: Mapping[str, Any]) -> "FittedScore":
         """This fit, if it is of that score with these parameters."""

@@ -3,26 +3,16 @@
 import math
 import operator
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, NamedTuple
 
 from openset.errors import OpenSetError, did_you_mean
 
-_SIGNS: dict[str, Callable[[float, float], bool]] = {
-    ">=": operator.ge,
-    "<=": operator.le,
-    ">": operator.gt,
-    "<": operator.lt,
-}
+_SIGNS = {">=": operator.ge, "<=": operator.le, ">": operator.gt, "<": operator.lt}
 _FORM = re.compile(
-    r"""\s*(?P<name>\w+)
-    \s*(?:\((?P<options>[^()]*)\))?
-    \s*(?:\.(?P<end>low|high))?
-    \s*(?:@(?P<against>[^<>=]+?))?
-    \s*(?P<sign>>=|<=|>|<)
-    \s*(?P<level>[-+.\w]+)\s*""",
-    re.VERBOSE,
+    r"\s*(?P<name>\w+)\s*(?:\((?P<options>[^()]*)\))?\s*(?:\.(?P<end>low|high))?\s*(?:@(?P<against>[^<>=]+?))?"
+    r"\s*(?P<sign>>=|<=|>|<)\s*(?P<level>[-+.\w]+)\s*"
 )
 
 
@@ -42,12 +32,8 @@ class Bar:
     """`low` or `high`: which end of the interval must reach the level; None: the value."""
 
     def holds(self, value: float) -> bool:
-        """Whether a value reaches the bar; what is not a number reaches none.
-
-        >>> parse_bar("awi<=0.05").holds(0.05)
-        True
-        """
-        return _SIGNS[self.sign](value, self.level)
+        """Whether a value reaches the bar; what is not a number reaches none."""
+        return bool(_SIGNS[self.sign](value, self.level))
 
 
 class Candidate(NamedTuple):

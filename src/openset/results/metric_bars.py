@@ -18,7 +18,7 @@ def parse_metric_bar(text: str) -> Bar:
     'letters'
     >>> parse_metric_bar("auroc(against=far)>=0.9")
     Traceback (most recent call last):
-    openset.errors.OpenSetError: --require 'auroc(against=far)>=0.9': auroc has no option 'against'; write auroc@far.
+    openset.errors.OpenSetError: --require 'auroc(against=far)>=0.9': auroc has no option 'against'. Write auroc@far.
     """
     bar = parse_bar(text, METRICS, examples=EXAMPLES)
     try:
@@ -53,7 +53,7 @@ def check_metric_bars(
 
 def _candidates(bar: Bar, name: str, evaluation: Evaluation, against: Sequence[str] | None) -> Iterator[Candidate]:
     sees_open_set = METRICS[bar.name].sees_open_set
-    parts = [bar.against] if bar.against else list(against or [evaluation.results[0].against])
+    parts = [bar.against] if bar.against else list(against or evaluation.against[:1])
     for part in parts if sees_open_set else parts[:1]:
         try:
             found = evaluation.find(bar.name, against=part, **bar.params)

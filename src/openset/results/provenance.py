@@ -11,7 +11,7 @@ _PACKAGES = ("numpy", "polars", "scikit-learn")
 
 
 def provenance(*packages: str, **facts: object) -> dict[str, str]:
-    """Versions and machine, for every results file; `packages` and `facts` are what else a result depends on.
+    """Time, versions and machine, for every result; `packages` and `facts` are what else a result depends on.
 
     >>> provenance("scipy", threads=4)["threads"]
     '4'
@@ -19,6 +19,7 @@ def provenance(*packages: str, **facts: object) -> dict[str, str]:
     from openset import __version__
 
     return {
+        "made": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
         "openset": __version__,
         **{package: _version(package) for package in (*_PACKAGES, *packages)},
         "python": platform.python_version(),
@@ -27,11 +28,6 @@ def provenance(*packages: str, **facts: object) -> dict[str, str]:
         "cores": str(os.cpu_count()),
         **{name: str(value) for name, value in facts.items()},
     }
-
-
-def made_with() -> dict[str, str]:
-    """When and with what a page is made, for its foot."""
-    return {"made": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"), **provenance()}
 
 
 def _version(package: str) -> str:

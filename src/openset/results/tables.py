@@ -1,30 +1,17 @@
-"""The tables of evaluations and comparisons."""
+"""The tables of a result document."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from openset.evaluation import Evaluation, Result
-from openset.results.numbers import interval
-from openset.results.table import Cell, Table
+from openset.metrics import METRICS
+from openset.posthoc import score_text
+from openset.results.document import Document
+from openset.results.numbers import interval, number, p_number, signed, span
+from openset.results.spread import MEANING
+from openset.results.table import Cell, Content, Table
 
-
-def headline_table(
-    names: Sequence[str],
-    evaluations: Sequence[Evaluation],
-    spreads: Mapping[str, Sequence[str]] | None = None,
-    *,
-    between: str = " ",
-) -> Table:
-    """One row per model with its headline metrics, then mean and standard deviation rows."""
-    found = [evaluation.headline(evaluation.results[0].against) for evaluation in evaluations]
-    return Table(
-        ["Model", *(result.title for result in found[0])],
-        [
-            [name, *(value_cell(result, between=between) for result in results)]
-            for name, results in zip(names, found, strict=True)
-        ],
-        [[name, *cells] for name, cells in (spreads or {}).items()],
-    )
+_ARROWS = {"higher": " ↑", "lower": " ↓"}
 
 
 def value_cell(result: Result, *, between: str = " ") -> Cell:
@@ -32,18 +19,120 @@ def value_cell(result: Result, *, between: str = " ") -> Cell:
     return Cell(interval(result.value, result.low, result.high, between=between), result.value)
 
 
-def metrics_table(names: Sequence[str], evaluations: Sequence[Evaluation]) -> Table:
-    """Every metric of every model in one line each."""
-    return Table(
-        ["model", "name", "params", "against", "value", "low", "high"],
-        [
-            [name, found.name, params_text(found.params), found.against, found.value, found.low, found.high]
-            for name, evaluation in zip(names, evaluations, strict=True)
-            for found in evaluation.results
-        ],
-    )
+def headline_table(
+    document: Document, against: str | None = None, *, between: str = " ", arrows: bool = False
+) -> Table:
+    """One row per model with its headline metrics, then mean and standard deviation of models with several splits.
+
+    `against` chooses the open-set samples; a model that has no such has no row.
+    """
+    titles: list[str] = []
+    rows: list[list[Content]] = []
+    for name, one in zip(document.names, document.evaluations, strict=True):
+        if against is None or against in one.against:
+            results = one.headline(against)
+            titles = [result.title + (_ARROWS[METRICS[result.name].better] if arrows else "") for result in results]
+            rows.append([name, *(value_cell(result, between=between) for result in results)])
+    below: list[list[Content]] = []
+    for group in document.groups:
+        first = document.evaluations[group.places[0]]
+        found = [group.find(one) for one in first.headline(against)] if (against or "") in ("", *first.against) else []
+        if found and found[0] is not None:
+            cells = [None if one is None else Cell(one.text, one.value) for one in found]
+            below.append([f"{group.name} (mean ± sd of {found[0].counted})", *cells])
+    return Table(["Model", *titles], rows, below, note=MEANING if below else "")
 
 
-def params_text(params: Mapping[str, object]) -> str:
+def model_table(name: str, evaluation: Evaluation) -> Table:
+    """All metrics of one model, one column per kind of open-set sample; headline metrics stand out."""
+    columns = list(dict.fromkeys([*evaluation.against, *(result.against for result in evaluation.results)]))
+    cells: dict[tuple[str, str], dict[str, Cell]] = {}
+    for result in evaluation.results:
+        cells.setdefault((result.title, str(result.params)), {})[result.against] = value_cell(result)
+    headline = {result.title for result in evaluation.headline()}
+    rows = [
+        [Cell(title, best=title in headline), *(found.get(column) for column in columns)]
+        for (title, _), found in cells.items()
+    ]
+    shown = [f"against {column}" if len(columns) > 1 else "value" for column in columns]
+    head = [f"{evaluation.level:.0%} intervals in brackets" if evaluation.n_resamples else "", *shown]
+    title = f"{name}: {sample_counts(evaluation)} samples, {evaluation.n_classes} known classes, "
+    title += f"{evaluation.tied_pairs:.1%} of pairs tied"
+    title += f", score {score_text(evaluation.meta['score'])}" if "score" in evaluation.meta else ""
+    return Table(head, rows, title=title)
+
+
+def run_table(document: Document) -> Table:
+    """Headline metrics of one model, one row for each kind of open-set sample."""
+    found = document.evaluations[0]
+    rows: list[list[Content]] = [
+        [f"against {part}", *(value_cell(one, between="\n") for one in found.headline(part))] for part in found.against
+    ]
+    return Table(["Test part", *(one.title for one in found.headline())], rows)
+
+
+def sample_counts(evaluation: Evaluation) -> str:
+    """`700 known, 200 negative, 300 unknown`."""
+    kinds = {"known": evaluation.n_known, "negative": evaluation.n_negative, "unknown": evaluation.n_unknown}
+    return ", ".join(f"{n:,} {kind}" for kind, n in kinds.items() if n)
+
+
+def metrics_table(document: Document) -> Table:
+    """Every metric of every model in one line each, for CSV."""
+    rows: list[list[Content]] = [
+        [name, one.name, _params_text(one.params), one.against, one.value, one.low, one.high]
+        for name, evaluation in zip(document.names, document.evaluations, strict=True)
+        for one in evaluation.results
+    ]
+    return Table(["model", "name", "params", "against", "value", "low", "high"], rows)
+
+
+def pair_table(document: Document, head: tuple[str, str]) -> Table:
+    """Two models beside each other; `head` is what their columns are called."""
+    rows: list[list[Content]] = []
+    for test in document.tests or ():
+        found, gap = test.comparison, test.comparison.difference
+        texts = [test.title, number(found.first.value), number(found.second.value), signed(gap.value)]
+        texts += [span(gap.low, gap.high, sign=True), p_number(test.p_value)]
+        tone = ("good" if found.first_is_better else "bad") if found.clear else ""
+        rows.append([Cell(text, tone=tone) for text in texts])  # type: ignore[arg-type]
+    return Table(["Metric", *head, "difference", "95 % interval", "p"], rows)
+
+
+def tests_table(document: Document) -> Table:
+    """Every paired test in one line each."""
+    rows: list[list[Content]] = []
+    for test in document.tests or ():
+        found, gap = test.comparison, test.comparison.difference
+        row: list[Content] = [test.first, test.second, test.title, found.first.value, found.second.value]
+        row += [Cell(signed(gap.value), gap.value), span(gap.low, gap.high, sign=True)]
+        rows.append([*row, Cell(p_number(test.p_value), test.p_value), test.meaning])
+    head = ["First", "Second", "Metric", "First's", "Second's", "First minus second", "Interval", "p", "Meaning"]
+    title = f"Differences with {100 * document.evaluations[0].level:g} % intervals"
+    return Table(head, rows, title=title, align="lllrrrrrl")
+
+
+def differences_table(document: Document) -> Table:
+    """Every paired test in one line each, for CSV."""
+    rows: list[list[Content]] = []
+    for test in document.tests or ():
+        found, gap = test.comparison, test.comparison.difference
+        values = [found.first.value, found.second.value, gap.value, gap.low, gap.high, test.p_value]
+        rows.append([found.metric, _params_text(found.params), found.against, *values])
+    head = ["name", "params", "against", "first", "second", "difference", "low", "high", "p_value"]
+    return Table(head, rows)
+
+
+def gate_table(document: Document) -> Table:
+    """Every bar with the value that was held against it."""
+    marks = {True: Cell("yes", tone="good"), False: Cell("no", tone="bad")}
+    rows: list[list[Content]] = [
+        [one.bar, one.where, Cell(interval(one.value, one.low, one.high), one.value), marks[one.reached]]
+        for one in document.gate
+    ]
+    return Table(["Bar", "Where", "Found", "Reached"], rows, title="Bars that must be reached", align="llrl")
+
+
+def _params_text(params: Mapping[str, object]) -> str:
     """Options of a metric as JSON, nothing where there are none."""
     return json.dumps(dict(params), sort_keys=True) if params else ""

@@ -1,10 +1,12 @@
 """The result in plain words."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from openset.evaluation import Evaluation, Result
-from openset.results.numbers import difference, interval, p_text, percent, percents
+from openset.results.numbers import difference, interval, number, p_text, percent, percents
 from openset.results.paired import Paired
+from openset.results.spread import Spread
+from openset.results.views.runs import BenchRow
 
 
 def verdict(
@@ -12,16 +14,38 @@ def verdict(
     evaluations: Sequence[Evaluation],
     best: int,
     tests: Sequence[Paired] | None,
-    parts: Sequence[str],
+    means: Mapping[str, Spread] | None = None,
 ) -> list[str]:
-    """Sentences for the top of the page, the most important first; without `tests` nobody looked for differences."""
-    name, found, main = names[best], evaluations[best], parts[0]
-    told = [_ranking(name, names, found, main), _weaker_side(found, main), _operating(found, main)]
+    """What it all means, the most important first; without `tests` nobody looked for differences.
+
+    `means` are those of OpenAUC over the splits of a model, by its name: the best split says little about a model.
+    """
+    name, found = names[best], evaluations[best]
+    parts, main = found.against, found.against[0]
+    told = [_means(means)] if means else []
+    told += [_ranking(name, names, found, main, "files" if means else "models")]
+    told += [_weaker_side(found, main), _operating(found, main)]
     if tests is not None and len(names) > 1:
         told += _paired(name, tests)
     if {"negative", "unknown"} <= set(parts):
         told.append(_apart(found))
     return told
+
+
+def ranking(evaluations: Sequence[Evaluation]) -> list[int]:
+    """Places of the evaluations from the largest OpenAUC to the smallest; of equals the first comes first."""
+    values = [one.find("open_auc", against=one.against[0]).value for one in evaluations]
+    return sorted(range(len(values)), key=lambda place: -values[place])
+
+
+def best_methods(rows: Sequence[BenchRow], metric: str, better: str = "higher") -> str:
+    """The method with the best mean on each protocol."""
+    choose = max if better == "higher" else min
+    wording = []
+    for protocol in dict.fromkeys(row.protocol for row in rows):
+        best = choose((row for row in rows if row.protocol == protocol), key=lambda row: row.spread.value)
+        wording.append(f"{best.method} on {protocol} ({number(best.spread.value)})")
+    return f"Best mean {metric}: {', '.join(wording)}."
 
 
 def open_set(part: str, *, one: bool = False) -> str:
@@ -31,7 +55,15 @@ def open_set(part: str, *, one: bool = False) -> str:
     return called if one else called.replace("sample", "samples") if "sample" in called else f"{called}s"
 
 
-def _ranking(name: str, names: Sequence[str], found: Evaluation, main: str) -> str:
+def _means(means: Mapping[str, Spread]) -> str:
+    name = max(means, key=lambda one: means[one].value)
+    told = f"{means[name].text} ({means[name].counted})"
+    if len(means) == 1:
+        return f"The mean OpenAUC of {name} is {told}."
+    return f"{name} has the largest mean OpenAUC of {len(means)} models, {told}."
+
+
+def _ranking(name: str, names: Sequence[str], found: Evaluation, main: str, kind: str) -> str:
     score = _value(found.find("open_auc", against=main))
     meaning = (
         f"a known sample and one of the {open_set(main)}, drawn at random, are both handled right (the known one "
@@ -40,7 +72,7 @@ def _ranking(name: str, names: Sequence[str], found: Evaluation, main: str) -> s
     chance = percent(found.find("open_auc", against=main).value)
     if len(names) == 1:
         return f"OpenAUC is {score}: in {chance} of cases {meaning}."
-    return f"{name} is the best of {len(names)} models by OpenAUC, {score}: in {chance} of cases {meaning}."
+    return f"{name} is the best of {len(names)} {kind} by OpenAUC, {score}: in {chance} of cases {meaning}."
 
 
 def _weaker_side(found: Evaluation, main: str) -> str:
@@ -77,7 +109,7 @@ def _paired(name: str, tests: Sequence[Paired]) -> list[str]:
     other = nearest.second if sign == 1 else nearest.first
     low, high = sorted((sign * gap.low, sign * gap.high))
     told = f"{difference(sign * gap.value, low, high)} OpenAUC, {p_text(nearest.p_value)}"
-    if nearest.sure:
+    if nearest.clear:
         return [f"On the same samples it is better than {other}, the nearest one, beyond chance ({told})."]
     return [f"On the same samples it cannot be told apart from {other} ({told})."]
 

@@ -2,11 +2,13 @@
 
 from collections.abc import Sequence
 
+from openset.metrics import METRICS
 from openset.results.numbers import scaled
+from openset.results.spread import MEANING
 from openset.results.table import Cell, Content, Table, best_places
 from openset.studies.bench import COLUMNS, TITLES, Row
 
-_NOTE = "Against unknowns alone where a protocol also has negatives; bold: best of the protocol."
+_NOTE = f"Against unknowns alone where a protocol also has negatives; bold: best of the protocol. {MEANING}"
 
 
 def bench_table(rows: Sequence[Row]) -> Table:
@@ -22,18 +24,20 @@ def bench_table(rows: Sequence[Row]) -> Table:
 
 
 def _column(rows: Sequence[Row], metric: str) -> list[Cell]:
-    best: dict[int, bool] = {}
-    for protocol in {row.protocol for row in rows}:
-        mine = [row for row in rows if row.protocol == protocol]
-        best |= dict(zip(map(id, mine), best_places([row.means[metric] for row in mine]), strict=True))
-    return [Cell(scaled(row.means[metric], row.sds[metric]), row.means[metric], best[id(row)]) for row in rows]
+    found = {(row.protocol, row.method): row.spreads[metric] for row in rows}
+    best = set()
+    for protocol in dict.fromkeys(row.protocol for row in rows):
+        mine = [row.method for row in rows if row.protocol == protocol]
+        marks = best_places([found[protocol, method].value for method in mine], better=METRICS[metric].better)
+        best |= {(protocol, method) for method, mark in zip(mine, marks, strict=True) if mark}
+    return [Cell(scaled(one.value, one.sd), one.value, best=key in best) for key, one in found.items()]
 
 
 def bench_lines(rows: Sequence[Row]) -> Table:
     """Every mean and standard deviation, for CSV."""
     head = ["protocol", "method", "runs", *(f"{metric}_{kind}" for metric in COLUMNS for kind in ("mean", "sd"))]
     lines: list[list[Content]] = [
-        [row.protocol, row.method, row.n, *(x for metric in COLUMNS for x in (row.means[metric], row.sds[metric]))]
+        [row.protocol, row.method, row.n, *(x for one in row.spreads.values() for x in (one.value, one.sd))]
         for row in rows
     ]
     return Table(head, lines)

@@ -70,8 +70,8 @@ def test_splits_are_summed_up_on_the_page(make_scores, tmp_path):
         run("evaluate", *splits, "--resamples", 20, "--report", tmp_path / "r.html", "--markdown", tmp_path / "t.md")
         == 0
     )
-    assert "ours (mean ± sd of 3)" in (tmp_path / "r.html").read_text(encoding="utf-8")
-    assert "ours (mean ± sd of 3)" in (tmp_path / "t.md").read_text(encoding="utf-8")
+    assert "ours (mean ± sd of 3 splits)" in (tmp_path / "r.html").read_text(encoding="utf-8")
+    assert "ours (mean ± sd of 3 splits)" in (tmp_path / "t.md").read_text(encoding="utf-8")
 
 
 def test_one_kind_of_open_set_sample_can_be_chosen(files, tmp_path):

@@ -14,9 +14,10 @@ array([-5.])
 
 import numpy as np
 
-from openset.posthoc.card import Learned, Parameter, Score, fraction, one_of, register
+from openset.posthoc.card import Learned, Score, register
 from openset.posthoc.numerics import Array, by_blocks, largest_sum, log_sum_exp
 from openset.posthoc.outputs import Outputs
+from openset.posthoc.parameters import Parameter, fraction, one_of
 
 
 def _apply(outputs: Outputs, _: Learned, *, top: float, shape: str) -> Array:

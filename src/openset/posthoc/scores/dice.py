@@ -12,9 +12,10 @@ array([-4.0181])
 
 import numpy as np
 
-from openset.posthoc.card import Learned, Parameter, Score, inner_fraction, register
+from openset.posthoc.card import Learned, Score, register
 from openset.posthoc.numerics import Array, by_blocks, log_sum_exp
 from openset.posthoc.outputs import Outputs
+from openset.posthoc.parameters import Parameter, inner_fraction
 
 
 def _learn(train: Outputs, *, sparsity: float) -> dict[str, Array]:

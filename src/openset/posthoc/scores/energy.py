@@ -9,9 +9,10 @@ Liu et al., NeurIPS 2020 (arXiv:2010.03759), with T = 1.
 array([-0.6931])
 """
 
-from openset.posthoc.card import Learned, Parameter, Score, above, register
+from openset.posthoc.card import Learned, Score, register
 from openset.posthoc.numerics import Array, by_blocks, log_sum_exp
 from openset.posthoc.outputs import Outputs
+from openset.posthoc.parameters import Parameter, above
 
 
 def _apply(outputs: Outputs, _: Learned, *, temperature: float) -> Array:

@@ -1,4 +1,4 @@
-"""Minus the mean distance of the features to the decision boundaries, for their distance from the training mean.
+"""Minus the mean distance to the decision boundaries, relative to the distance from the training mean.
 
     r(x) = - 1 / ((K - 1) |x - m|) sum over k != y of |z_y - z_k| / |w_y - w_k|,  y the predicted class
 

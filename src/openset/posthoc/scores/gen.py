@@ -13,9 +13,10 @@ array([1.])
 
 import numpy as np
 
-from openset.posthoc.card import Learned, Parameter, Score, above, at_least, register
+from openset.posthoc.card import Learned, Score, register
 from openset.posthoc.numerics import Array, by_blocks, lags
 from openset.posthoc.outputs import Outputs
+from openset.posthoc.parameters import Parameter, above, at_least
 
 
 def _apply(outputs: Outputs, _: Learned, *, gamma: float, top: int) -> Array:

@@ -10,12 +10,11 @@ With fewer than k training samples the farthest counts.
 array([2.])
 """
 
-import numpy as np
-
-from openset.posthoc.card import Learned, Parameter, Score, at_least, register
-from openset.posthoc.neighbours import kth_distance
+from openset.posthoc.card import Learned, Score, register
+from openset.posthoc.neighbours import Bank
 from openset.posthoc.numerics import Array
 from openset.posthoc.outputs import Outputs
+from openset.posthoc.parameters import Parameter, at_least
 
 
 def _learn(train: Outputs, *, k: int) -> dict[str, Array]:
@@ -23,9 +22,8 @@ def _learn(train: Outputs, *, k: int) -> dict[str, Array]:
 
 
 def _apply(outputs: Outputs, learned: Learned, *, k: int) -> Array:
-    bank = learned["bank"]
-    searched = learned.once("searched", lambda: bank.astype(np.float32))
-    return kth_distance(outputs.unit_features(), bank, searched, min(k, len(bank)))
+    bank = learned.once("prepared", lambda: Bank(learned["bank"]))
+    return bank.kth_distance(outputs.unit_features(), k)
 
 
 register(
@@ -37,7 +35,7 @@ register(
         document=__doc__,
         apply=_apply,
         learn=_learn,
-        learned={"bank": "nd"},
+        learned={"bank": "md"},
         parameters=(Parameter("k", 50, "which neighbour", at_least(1), grid=(1, 5, 10, 20, 50, 100, 200)),),
     )
 )

@@ -15,9 +15,10 @@ array([0.2689])
 
 import numpy as np
 
-from openset.posthoc.card import Learned, Parameter, Score, above, register
+from openset.posthoc.card import Learned, Score, register
 from openset.posthoc.numerics import Array, as_matrix, by_blocks
 from openset.posthoc.outputs import Outputs
+from openset.posthoc.parameters import Parameter, above
 
 
 def _apply(outputs: Outputs, _: Learned, *, temperature: float) -> Array:

@@ -13,9 +13,10 @@ array([-2.])
 
 import numpy as np
 
-from openset.posthoc.card import Learned, Parameter, Score, above, register
+from openset.posthoc.card import Learned, Score, register
 from openset.posthoc.numerics import Array, by_blocks
 from openset.posthoc.outputs import Outputs
+from openset.posthoc.parameters import Parameter, above
 
 
 def _learn(train: Outputs, *, alpha: float) -> dict[str, Array]:

@@ -10,12 +10,11 @@ NNGuide, Park et al., ICCV 2023, with k = 10, the value of its released program,
 array([-4.5])
 """
 
-import numpy as np
-
-from openset.posthoc.card import Learned, Parameter, Score, at_least, register
-from openset.posthoc.neighbours import mean_of_largest_products
+from openset.posthoc.card import Learned, Score, register
+from openset.posthoc.neighbours import Bank
 from openset.posthoc.numerics import Array
 from openset.posthoc.outputs import Outputs
+from openset.posthoc.parameters import Parameter, at_least
 
 
 def _learn(train: Outputs, *, k: int) -> dict[str, Array]:
@@ -23,10 +22,8 @@ def _learn(train: Outputs, *, k: int) -> dict[str, Array]:
 
 
 def _apply(outputs: Outputs, learned: Learned, *, k: int) -> Array:
-    bank = learned["bank"]
-    searched = learned.once("searched", lambda: bank.astype(np.float32))
-    guidance = mean_of_largest_products(outputs.unit_features(), bank, searched, min(k, len(bank)))
-    return -outputs.log_sum_exp() * guidance
+    bank = learned.once("prepared", lambda: Bank(learned["bank"]))
+    return -outputs.log_sum_exp() * bank.mean_of_largest_products(outputs.unit_features(), k)
 
 
 register(
@@ -38,7 +35,7 @@ register(
         document=__doc__,
         apply=_apply,
         learn=_learn,
-        learned={"bank": "nd"},
+        learned={"bank": "md"},
         parameters=(Parameter("k", 10, "how many training samples guide", at_least(1), grid=(1, 10, 100)),),
     )
 )

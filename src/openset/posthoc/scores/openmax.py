@@ -21,9 +21,10 @@ True
 import numpy as np
 from numpy.typing import NDArray
 
-from openset.posthoc.card import Learned, Parameter, Score, at_least, register
+from openset.posthoc.card import Learned, Score, register
 from openset.posthoc.numerics import Array, blocks, class_means, log_sum_exp, rows_by_class
 from openset.posthoc.outputs import Outputs
+from openset.posthoc.parameters import Parameter, at_least
 
 
 def _learn(train: Outputs, *, tail: int, top: int) -> dict[str, Array]:

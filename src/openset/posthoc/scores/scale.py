@@ -13,9 +13,10 @@ array([-4.7937])
 
 import numpy as np
 
-from openset.posthoc.card import Learned, Parameter, Score, fraction, register
+from openset.posthoc.card import Learned, Score, register
 from openset.posthoc.numerics import Array, by_blocks, largest_sum, log_sum_exp
 from openset.posthoc.outputs import Outputs
+from openset.posthoc.parameters import Parameter, fraction
 
 
 def scale_factors(features: Array, top: float) -> Array:

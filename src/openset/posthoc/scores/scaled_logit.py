@@ -15,9 +15,10 @@ array([-4.79366789])
 
 import numpy as np
 
-from openset.posthoc.card import Learned, Parameter, Score, fraction, register
+from openset.posthoc.card import Learned, Score, register
 from openset.posthoc.numerics import Array, by_blocks
 from openset.posthoc.outputs import Outputs
+from openset.posthoc.parameters import Parameter, fraction
 from openset.posthoc.scores.scale import scale_factors, scaled
 
 

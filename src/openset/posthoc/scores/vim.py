@@ -18,9 +18,10 @@ True
 import numpy as np
 
 from openset.errors import OpenSetError
-from openset.posthoc.card import Learned, Parameter, Score, at_least, optional, register
+from openset.posthoc.card import Learned, Score, register
 from openset.posthoc.numerics import Array, by_blocks
 from openset.posthoc.outputs import Outputs
+from openset.posthoc.parameters import Parameter, at_least, optional
 
 
 def _dimensions(n_features: int) -> int:
@@ -70,7 +71,11 @@ register(
         learned={"origin": "d", "residual": "dr", "factor": ""},
         parameters=(
             Parameter(
-                "dim", None, "principal dimensions of the training features", optional(at_least(1)), grid=(None,)
+                "dim",
+                None,
+                "principal dimensions; none = by the number of features",
+                optional(at_least(1)),
+                grid=(None, 16, 32, 64, 128, 256),
             ),
         ),
     )

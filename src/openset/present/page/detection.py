@@ -8,7 +8,7 @@ from openset.present.page.gallery import FalseDetection, gallery_section
 from openset.present.page.html import chart, definitions, section, table, text
 from openset.present.page.page import render
 from openset.results.numbers import number
-from openset.results.provenance import made_with
+from openset.results.provenance import provenance
 from openset.results.table import Cell, Content, Table
 from openset.results.views.detection import ERROR_KINDS, DetectionResult, WildernessResult, row_name
 
@@ -25,7 +25,7 @@ def detection_page(name: str, result: DetectionResult, *, gallery: Sequence[Fals
         _confusion(result),
         _background(result),
         pictures,
-        section("Versions", definitions(made_with()), name="foot"),
+        section("Versions", definitions(provenance()), name="foot"),
     ]
     return render(f"{name} · open-set detection", list(filter(None, parts)), _data(result))
 

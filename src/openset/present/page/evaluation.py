@@ -1,22 +1,19 @@
 """The page of one or several evaluated models."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
+from typing import Any
 
-import numpy as np
-
-from openset.evaluation import Evaluation, Result
 from openset.metrics import METRICS
 from openset.present.page.html import chart, choice, definitions, section, table, text
 from openset.present.page.page import Section, render
 from openset.present.page.payload import payload
-from openset.results.numbers import difference, interval, p_text
-from openset.results.paired import Paired
-from openset.results.provenance import made_with
-from openset.results.table import Cell, Content, Table
-from openset.results.verdict import open_set, verdict
-from openset.scores import Scores
+from openset.results.document import Document
+from openset.results.table import Content, Table
+from openset.results.tables import gate_table, headline_table, sample_counts, tests_table, value_cell
+from openset.results.verdict import open_set
 
+_SIZES = "test sets of different sizes"
 _MARKS = {
     "at_acceptance=0.95": "95 % of knowns accepted",
     "at_fpr=0.1": "10 % of open set accepted",
@@ -25,128 +22,73 @@ _MARKS = {
 }
 
 
-@dataclass(frozen=True, eq=False)
-class Model:
-    """A model's scores with their evaluation."""
-
-    name: str
-    scores: Scores
-    evaluation: Evaluation
-    source: str = ""
-    """The file they are from."""
-
-
-def best_of(evaluations: Sequence[Evaluation], against: str) -> int:
-    """Which has the largest OpenAUC; the first of equals."""
-    values = [evaluation.find("open_auc", against=against).value for evaluation in evaluations]
-    return int(np.argmax(values))
-
-
-def evaluation_page(
-    models: Sequence[Model],
-    *,
-    against: Sequence[str] | None = None,
-    tests: Sequence[Paired] | None = None,
-    spreads: Mapping[str, Sequence[str]] | None = None,
-    title: str | None = None,
-    extra: Sequence[Section] = (),
-) -> str:
-    """HTML of the page.
+def evaluation_page(document: Document, *, title: str | None = None, extra: Sequence[Section] = ()) -> str:
+    """HTML of the page: curves and operating points where the document has the scores, tables in any case.
 
     Args:
-        models: with their evaluations, in the order to be shown.
-        against: as given to `evaluate`.
-        tests: paired tests on the same samples, none if there are no such; not given, the page says nothing of them.
-        spreads: rows of means over splits, by name.
+        document: what to show.
         title: else the name of the only model, or how many there are.
         extra: further sections, such as that of `training_section`.
     """
-    names = [model.name for model in models]
-    evaluations = [model.evaluation for model in models]
-    parts = [list(against or model.scores.against_choices()) for model in models]
-    best = best_of(evaluations, parts[0][0])
-    order = np.argsort([-e.find("open_auc", against=p[0]).value for e, p in zip(evaluations, parts, strict=True)])
-    data = payload(names, [model.scores for model in models], parts, np.argsort(order).tolist())
-    data["selected"] = best
+    names, best = document.names, document.ranking[0]
+    data: dict[str, Any] = {}
+    if document.models:
+        places = [document.ranking.index(i) for i in range(len(names))]
+        data = payload(names, document.models, [one.against for one in document.evaluations], places)
+        data["selected"] = best
     data["charts"] = {name: chart for part in extra for name, chart in part.charts.items()}
     shown = title or (names[0] if len(names) == 1 else f"{len(names)} models compared")
     sections = [
-        _verdict(names, evaluations, best, tests, parts[best]),
-        _models(names, evaluations, parts, spreads or {}),
-        _operating(data, names, best),
-        _paired(tests or (), evaluations[0].level),
-        _classes(),
-        _slips(),
-        _confusion(),
+        _verdict(document),
+        _models(document),
+        _gate(document),
+        _operating(data, names, best) if document.models else "",
+        _paired(document),
+        *([_classes(), _slips(), _confusion()] if document.models else []),
         *(part.html for part in extra),
-        _figures(names, evaluations),
-        _foot(models),
+        _metrics(document),
+        _foot(document),
     ]
-    return render(f"{shown} · open-set report", [_header(shown, models), *filter(None, sections)], data)
+    return render(f"{shown} · open-set report", [_header(shown, document), *filter(None, sections)], data)
 
 
-def _header(title: str, models: Sequence[Model]) -> str:
-    first = models[0].evaluation
-    same = all(
-        (m.evaluation.n_known, m.evaluation.n_negative, m.evaluation.n_unknown)
-        == (first.n_known, first.n_negative, first.n_unknown)
-        for m in models
-    )
-    kinds = {"known": first.n_known, "negative": first.n_negative, "unknown": first.n_unknown}
-    counted = ", ".join(f"{n:,} {kind}" for kind, n in kinds.items() if n)
-    wording = f"{counted} samples, {first.n_classes:,} known classes" if same else "test sets of different sizes"
-    return f"<header><h1>{text(title)}</h1><p>{text(wording)}</p></header>"
+def _header(title: str, document: Document) -> str:
+    first = document.evaluations[0]
+    sizes = {(one.n_known, one.n_negative, one.n_unknown) for one in document.evaluations}
+    wording = f"{sample_counts(first)} samples, {first.n_classes:,} known classes"
+    return f"<header><h1>{text(title)}</h1><p>{text(wording if len(sizes) == 1 else _SIZES)}</p></header>"
 
 
-def _verdict(
-    names: Sequence[str],
-    evaluations: Sequence[Evaluation],
-    best: int,
-    tests: Sequence[Paired] | None,
-    parts: Sequence[str],
-) -> str:
-    told = verdict(names, evaluations, best, tests, parts)
-    notes = [
-        f"{name}: {note}" if len(names) > 1 else note
-        for name, evaluation in zip(names, evaluations, strict=True)
-        for note in evaluation.notes
-    ]
-    level = evaluations[0].level
-    words = f'<p class="lead">{text(told[0])}</p>' + "".join(f"<p>{text(wording)}</p>" for wording in told[1:])
+def _verdict(document: Document) -> str:
+    lead, *others = document.verdict
+    notes = [f"{name}: {note}" if len(document.names) > 1 else note for name, note in document.notes]
+    words = f'<p class="lead">{text(lead)}</p>' + "".join(f"<p>{text(wording)}</p>" for wording in others)
     if notes:
         words += '<ul class="notes">' + "".join(f"<li>{text(note)}</li>" for note in notes) + "</ul>"
-    if evaluations[best].n_resamples:
-        words += f'<p class="hint">Brackets hold {100 * level:g} % intervals.</p>'
+    if document.evaluations[0].n_resamples:
+        words += f'<p class="hint">Brackets hold {100 * document.evaluations[0].level:g} % intervals.</p>'
     return section("Verdict", words, name="verdict")
 
 
-def _cell(result: Result) -> Cell:
-    return Cell(interval(result.value, result.low, result.high), result.value)
-
-
-def _models(
-    names: Sequence[str],
-    evaluations: Sequence[Evaluation],
-    parts: Sequence[Sequence[str]],
-    spreads: Mapping[str, Sequence[str]],
-) -> str:
+def _models(document: Document) -> str:
     made: list[str] = []
-    for part in dict.fromkeys(part for own in parts for part in own):
-        titles = [""]
-        rows: list[list[Content]] = []
-        for name, evaluation, own in zip(names, evaluations, parts, strict=True):
-            if part in own:
-                found = evaluation.headline(part)
-                titles = [f"{r.title} {'↑' if METRICS[r.name].better == 'higher' else '↓'}" for r in found]
-                rows.append([name, *(_cell(result) for result in found)])
+    for part in dict.fromkeys(part for one in document.evaluations for part in one.against):
+        found = headline_table(document, part, arrows=True)
         caption = f"Against {'all open-set samples' if part == 'all' else open_set(part)}"
-        sheet = Table(["Model", *titles], rows, title=caption)
-        made.append(table(sheet, name=f"models-{len(made)}", search=len(names) > 10))
-        if spreads and part == parts[0][0]:
-            means = [[name, *cells] for name, cells in spreads.items()]
-            caption = "Mean and standard deviation over splits"
-            made.append(table(Table(["Splits of one model", *titles], means, title=caption), name="splits"))
+        sheet = replace(found, below=(), title=caption)
+        made.append(table(sheet, name=f"models-{len(made)}", search=len(document.names) > 10))
+        if found.below and part == document.evaluations[0].against[0]:
+            means = Table(["Splits of one model", *found.head[1:]], found.below, title=found.note)
+            made.append(table(means, name="splits"))
     return section("Models side by side", *made, name="models", hint="↑ higher is better, ↓ lower is better.")
+
+
+def _gate(document: Document) -> str:
+    if not document.gate:
+        return ""
+    missed = sum(not one.reached for one in document.gate)
+    hint = f"{missed} of {len(document.gate)} missed." if missed else "All reached."
+    return section("Release gate", table(gate_table(document), name="gate"), name="gate", hint=hint)
 
 
 def _operating(data: Mapping[str, object], names: Sequence[str], best: int) -> str:
@@ -204,41 +146,14 @@ def _operating(data: Mapping[str, object], names: Sequence[str], best: int) -> s
     )
 
 
-def _paired(tests: Sequence[Paired], level: float) -> str:
-    if not tests:
+def _paired(document: Document) -> str:
+    if not document.tests:
         return ""
-    rows: list[list[Content]] = []
-    for test in tests:
-        gap = test.comparison.difference
-        wording = "no difference beyond chance"
-        if test.sure:
-            higher = METRICS[test.comparison.metric].better == "higher"
-            wording = f"{test.first if (gap.value > 0) == higher else test.second} is better"
-        rows.append(
-            [
-                test.first,
-                test.second,
-                test.title,
-                test.comparison.first.value,
-                test.comparison.second.value,
-                Cell(difference(gap.value, gap.low, gap.high), gap.value),
-                Cell(p_text(test.p_value), test.p_value),
-                wording,
-            ]
-        )
     return section(
         "Paired test on the same samples",
-        table(
-            Table(
-                ["First", "Second", "Metric", "First's", "Second's", "First minus second", "p", "Meaning"],
-                rows,
-                title=f"Differences with {100 * level:g} % intervals",
-            ),
-            name="paired",
-            search=len(rows) > 20,
-        ),
+        table(tests_table(document), name="paired", search=len(document.tests) > 20),
         name="paired",
-        hint="OpenAUC and AUROC: DeLong's paired test; other figures: paired bootstrap. Several models against the "
+        hint="OpenAUC and AUROC: DeLong's paired test; other metrics: paired bootstrap. Several models against the "
         "best: p-values with Holm's correction.",
     )
 
@@ -272,34 +187,34 @@ def _confusion() -> str:
     )
 
 
-def _figures(names: Sequence[str], evaluations: Sequence[Evaluation]) -> str:
+def _metrics(document: Document) -> str:
     rows: list[list[Content]] = [
-        [name, result.title, result.against, _cell(result)]
-        for name, evaluation in zip(names, evaluations, strict=True)
+        [name, result.title, result.against, value_cell(result)]
+        for name, evaluation in zip(document.names, document.evaluations, strict=True)
         for result in evaluation.results
     ]
     return section(
         "Every metric",
         "<details><summary>Show all metrics</summary>",
-        table(Table(["Model", "Metric", "Against", "Value"], rows, title="Every metric"), name="figures", search=True),
+        table(Table(["Model", "Metric", "Against", "Value"], rows, title="Every metric"), name="metrics", search=True),
         "</details>",
-        name="figures",
+        name="metrics",
     )
 
 
-def _foot(models: Sequence[Model]) -> str:
-    first = models[0].evaluation
+def _foot(document: Document) -> str:
+    first = document.evaluations[0]
     rows = [
         [
-            model.name,
-            model.source,
-            f"{model.evaluation.n_known:,} / {model.evaluation.n_negative:,} / {model.evaluation.n_unknown:,}",
-            f"{model.evaluation.n_classes:,}",
-            f"{model.evaluation.tied_pairs:.2%}",
-            model.evaluation.fingerprint,
-            ", ".join(f"{key}: {value}" for key, value in model.evaluation.meta.items()),
+            name,
+            file,
+            f"{one.n_known:,} / {one.n_negative:,} / {one.n_unknown:,}",
+            f"{one.n_classes:,}",
+            f"{one.tied_pairs:.2%}",
+            one.fingerprint,
+            ", ".join(f"{key}: {value}" for key, value in one.meta.items()),
         ]
-        for model in models
+        for name, file, one in zip(document.names, document.files, document.evaluations, strict=True)
     ]
     how = {
         "Rejection": "a sample is rejected if its unknown score is above the threshold; tied samples go together",
@@ -309,8 +224,8 @@ def _foot(models: Sequence[Model]) -> str:
         else "none were computed",
         "CCR": "share of knowns accepted and classified right",
         "Share of open set accepted (FPR)": "open-set samples not rejected, of all of them",
-        "Figures 'at best threshold'": "chosen on these test samples, so an upper limit",
-        **made_with(),
+        "Metrics 'at best threshold'": "chosen on these test samples, so an upper limit",
+        **document.provenance,
     }
     used = {r.title: f"{METRICS[r.name].summary} {METRICS[r.name].paper}" for r in first.results}
     return section(
@@ -324,7 +239,7 @@ def _foot(models: Sequence[Model]) -> str:
             ),
             name="sources",
         ),
-        "<details><summary>What each figure means</summary>",
+        "<details><summary>What each metric means</summary>",
         definitions(used),
         "</details>",
         name="foot",

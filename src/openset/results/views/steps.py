@@ -1,4 +1,4 @@
-"""The thresholds that a slider steps over, with every figure shown beside it."""
+"""The thresholds that a slider steps over, with every rate shown beside it."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ MARKS = ("at_acceptance=0.95", "at_fpr=0.1", "at_fpr=0.01", "best_f=macro")
 
 @dataclass(frozen=True, eq=False)
 class Steps:
-    """Figures at some thresholds, from rejecting everything to accepting everything. All arrays run along them."""
+    """Rates at some thresholds, from rejecting everything to accepting everything. All arrays run along them."""
 
     thresholds: Array
     """The first is -inf."""
