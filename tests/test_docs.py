@@ -81,6 +81,19 @@ def test_every_command_in_the_readme_exists():
     assert named == names
 
 
+@pytest.mark.parametrize("page", ["README.md", "docs/methods.md"])
+def test_tables_of_methods_have_every_method(page):
+    from openset.methods import METHODS
+
+    text = (ROOT / page).read_text(encoding="utf-8")
+    tables = [part for part in text.split("\n\n") if part.startswith(("| method | what it learns", "| name | what is"))]
+    rows = [re.findall(r"^\| `(\w+)` .*?\|([^|]*)\|$", one, re.MULTILINE) for one in tables]
+    assert len(rows) == 1
+    assert sorted(name for name, _ in rows[0]) == sorted(METHODS)
+    if page == "docs/methods.md":
+        assert {name for name, last in rows[0] if last.strip()} == {n for n in METHODS if METHODS[n].uses_negatives}
+
+
 GALLERY = (ROOT / "docs" / "gallery.md").read_text(encoding="utf-8")
 PICTURES = set(re.findall(r"\(pictures/([\w-]+)\.png\)", GALLERY))
 

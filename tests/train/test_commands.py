@@ -1,6 +1,7 @@
 """The commands as a user types them."""
 
 import json
+import re
 import shutil
 
 import numpy as np
@@ -10,13 +11,14 @@ from PIL import Image
 
 from openset.cli import main
 from openset.cli._numbers import numbers
-from openset.errors import OpenSetWarning
+from openset.errors import OpenSetError, OpenSetWarning
 from openset.present.csv_text import csv_table
 from openset.present.latex import latex_table
 from openset.present.markdown import markdown_table
 from openset.results.spread import spread_of
 from openset.studies import bench
 from openset.studies.bench_tables import bench_lines, bench_table
+from openset.train.config import read_config
 
 FAST = ("--set", "train.epochs=3", "--set", "data.batch_size=64", "--set", "backbone.width=8")
 
@@ -49,6 +51,57 @@ def trained(images, tmp_path_factory):
     words = ("--set", "data.size=16", "--set", "data.batch_size=8", "--epochs", "8", "--set", "backbone.width=8")
     assert openset("train", "--protocol", images, "--method", "maxlogit", "--out", out, *words) == 0
     return out
+
+
+PHOTOS = ("--set", "data.size=16", "--set", "augment.crop_padding=1", "--set", "augment.cutout=0", *FAST)
+
+
+@pytest.fixture
+def with_negatives(images, tmp_path):
+    shutil.copytree(images, tmp_path / "photos")
+    shutil.copytree(tmp_path / "photos/unknown/blue", tmp_path / "photos/negative/blue")
+    return tmp_path / "photos"
+
+
+def method_of(run):
+    return read_config(run / "config.yaml").method.name
+
+
+def test_photos_are_trained_with_their_negatives(with_negatives, tmp_path, capsys):
+    run = tmp_path / "run"
+    assert openset("train", "fast/photos", "-p", with_negatives, "--out", run, *PHOTOS) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert re.search(
+        r"\d+ negative samples to train on: the method is entropic, which learns from them, instead of", said
+    )
+    assert "ignores" not in said
+    assert method_of(run) == "entropic"
+    assert (np.load(run / "outputs_train.npz")["labels"] == -1).any()
+    assert openset("train", "fast/photos", "-p", with_negatives, "--out", run, "--resume", *PHOTOS) == 0
+
+
+def test_photos_without_negatives_are_trained_as_the_recipe_says(images, tmp_path, capsys):
+    run = tmp_path / "run"
+    assert openset("train", "fast/photos", "-p", images, "--out", run, *PHOTOS) == 0
+    assert method_of(run) == "maxlogit"
+    assert "negative sample" not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("naming", [("--method", "maxlogit"), ("--set", "method=maxlogit")])
+def test_a_method_that_ignores_negatives_says_so(with_negatives, tmp_path, capsys, naming):
+    run = tmp_path / "run"
+    assert openset("train", "fast/photos", "-p", with_negatives, "--out", run, *naming, *PHOTOS) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert method_of(run) == "maxlogit"
+    assert re.search(r"The method 'maxlogit' ignores \d+ negative training samples; methods that learn from", said)
+    assert "background, entropic, objectosphere" in said
+    assert openset("train", "--out", run, "--resume") == 0  # what was named is not settled anew
+    assert method_of(run) == "maxlogit"
+
+
+def test_the_method_for_negatives_must_use_them():
+    with pytest.raises(OpenSetError, match="'method_with_negatives' is softmax, which ignores negatives"):
+        read_config(None, ["method_with_negatives=softmax"])
 
 
 def test_train_says_what_came_out(tmp_path, capsys):

@@ -27,7 +27,7 @@ from openset.cli._outputs import (
     say_written,
     write_tables,
 )
-from openset.cli._plugins import MetricOption
+from openset.cli._plugins import MetricOption, parse_metrics
 from openset.cli._splits import name_files
 
 
@@ -68,15 +68,15 @@ def command(
     files = [first, second]
     names = name_files(files)
     models = [read(file, score, background, fit) for file in files]
-    cards = [card for card in METRICS.values() if card.headline]
-    cards += [card for name in metric or [] if (card := METRICS[name]) not in cards]
+    asked = [(card.name, dict(card.variants[0])) for card in METRICS.values() if card.headline]
+    asked += [one for one in parse_metrics(metric) if one not in asked]
     with naming_files(*files):
         models = list(align(*models))
         n_resamples = resamples or resamples_for(len(models[0]))
         parts = None if against == "all" else [against]
-        with progress("Comparing", len(cards) + 2 * n_resamples) as advance:
+        with progress("Comparing", len(asked) + 2 * n_resamples) as advance:
             tests = paired_tests(
-                cards,
+                asked,
                 names,
                 models[0],
                 models[1],

@@ -26,7 +26,7 @@ from openset.cli._outputs import (
     say_written,
     write_tables,
 )
-from openset.cli._plugins import MetricOption
+from openset.cli._plugins import MetricOption, parse_metrics
 from openset.cli._splits import group_files, name_files, split_of
 from openset.errors import OpenSetError
 
@@ -75,14 +75,12 @@ def command(
     Example: openset evaluate a.parquet b.parquet --report report.html --figures figures
     """
     from openset.evaluation import evaluate, resamples_for
-    from openset.metrics import METRICS
     from openset.results import tables
     from openset.results.document import Document
     from openset.results.metric_bars import needed_by, parse_metric_bar
 
     check_outputs(json, latex, markdown, csv, report, folder=figures, inputs=[*files, fit])
-    for name in metric or []:
-        METRICS[name]
+    asked = [(name, options, None) for name, options in parse_metrics(metric)]
     bars = [parse_metric_bar(text) for text in require or []]
     for bar in bars:
         if bar.end is not None and not intervals:
@@ -97,7 +95,7 @@ def command(
                     evaluate(
                         scores,
                         against=against,
-                        also=needed_by(bars),
+                        also=[*asked, *needed_by(bars)],
                         intervals=intervals,
                         n_resamples=n,
                         seed=seed,

@@ -59,7 +59,7 @@ def command(
 
     from openset.train.config import read_config
     from openset.train.interrupt import Interrupted
-    from openset.train.run import begin, for_vectors, holds_vectors, is_first_process, train
+    from openset.train.run import begin, for_vectors, holds_vectors, is_first_process, settle_method, train
 
     check_outputs(report, json, folder=figures, inputs=[Path(one) for one in (recipe, protocol) if one is not None])
 
@@ -79,6 +79,10 @@ def command(
     config = read_config(base, settings or (), **given) if wording or not resume else None
     if config is not None and holds_vectors(config.protocol, config.data_root):
         config = for_vectors(config)
+    note = ""
+    if config is not None:
+        named = method is not None or any(text.startswith("method") for text in settings or ())
+        config, note = settle_method(config, named=named, on_corrupt="skip" if skip_corrupt else "stop")
     if out is None:
         from openset.errors import OpenSetError
 
@@ -90,6 +94,8 @@ def command(
     config = begin(config, out, resume=resume)
     screen = console()
     if is_first_process():
+        if note:
+            screen.print(note, highlight=False, markup=False)
         screen.print(
             f"Training [bold]{config.method.name}[/bold] ({config.backbone.name}) on {escape(config.protocol)}, "
             f"split {config.split}, seed {config.seed}, {config.train.epochs} epochs, into {escape(str(out))}/"

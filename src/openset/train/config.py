@@ -144,6 +144,8 @@ class Config:
     data_root: str | None = None
     seed: int = 0
     method: Named = field(default_factory=lambda: Named("openauc"))
+    method_with_negatives: str = ""
+    """Method to use instead where there are negatives to train on and the user names none; "" = no other."""
     backbone: Named = field(default_factory=lambda: Named("fastnet"))
     data: Data = field(default_factory=Data)
     augment: Augment = field(default_factory=Augment)
@@ -343,6 +345,8 @@ def _check_options(config: Config) -> Config:
             name: convert(value, known[name].annotation, f"{part}.{name}") for name, value in named.options.items()
         }
         checked[part] = Named(named.name, options)
+    if config.method_with_negatives and not METHODS[config.method_with_negatives].uses_negatives:
+        raise OpenSetError(f"'method_with_negatives' is {config.method_with_negatives}, which ignores negatives.")
     start, epochs = checked["method"].options.get("start", 0), config.train.epochs
     if start and start >= epochs:
         raise OpenSetError(

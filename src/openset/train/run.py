@@ -18,6 +18,7 @@ from openset.evaluation import evaluate
 from openset.methods import METHODS
 from openset.protocols import Part, Protocol, load
 from openset.results.document import Document
+from openset.results.numbers import counted
 from openset.results.provenance import provenance
 from openset.scores import Scores
 from openset.train import checkpoint
@@ -57,6 +58,25 @@ def holds_vectors(protocol: str, data_root: str | None) -> bool:
 def for_vectors(config: Config) -> Config:
     """The config with the backbone for feature vectors, where nobody chose one."""
     return replace(config, backbone=Named("mlp")) if config.backbone == Config().backbone else config
+
+
+def settle_method(config: Config, *, named: bool, on_corrupt: str = "stop") -> tuple[Config, str]:
+    """The config with the recipe's method for negatives, where there are some and the user named no method; a note."""
+    other, settled = config.method_with_negatives, replace(config, method_with_negatives="")
+    if not other or named:
+        return settled, ""
+    try:
+        labels = _protocol(config, on_corrupt).train.labels
+    except OpenSetError:  # said when the run begins
+        return settled, ""
+    negatives = int((np.asarray(labels) == -1).sum())
+    if not negatives:
+        return settled, ""
+    note = (
+        f"{counted(negatives, 'negative sample')} to train on: the method is {other}, which learns from them, instead "
+        f"of {config.method.name}; --method names another."
+    )
+    return replace(settled, method=Named(other)), note
 
 
 def begin(config: Config | None, out: Path, *, resume: bool) -> Config:
@@ -115,6 +135,10 @@ def train(
             f"The method '{config.method.name}' learns from negatives, and the protocol '{config.protocol}' has none: "
             "choose another method or a protocol with negative classes."
         )
+    if fabric.is_global_zero and not method_class.uses_negatives and (labels == -1).any():
+        users = ", ".join(name for name, card in METHODS.items() if card.uses_negatives)
+        ignored = counted(int((labels == -1).sum()), "negative training sample")
+        tell(f"The method '{config.method.name}' ignores {ignored}; methods that learn from negatives: {users}.")
     rows = np.flatnonzero(labels >= (-1 if method_class.uses_negatives else 0))
     train_feed = Feed(protocol.train, config.data, rows, crop=config.augment.crop)
     val_feed = Feed(protocol.val, config.data)
