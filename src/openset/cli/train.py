@@ -43,10 +43,14 @@ def command(
 
     Example: openset train --protocol digits --method openauc --set train.epochs=30
     """
+    from contextlib import nullcontext
+
     from rich.markup import escape
 
+    from openset.cli._training import training_bar
     from openset.train.config import read_config
     from openset.train.interrupt import Interrupted
+    from openset.train.lock import hold
     from openset.train.run import begin, for_vectors, holds_vectors, is_first_process, train
 
     check_outputs(report, json, folder=figures, inputs=[Path(one) for one in (recipe, protocol) if one is not None])
@@ -75,27 +79,26 @@ def command(
         out = Path("runs") / Path(config.protocol).stem / config.method.name / f"split{config.split}-seed{config.seed}"
     if resume and not wording:
         config = None
-    config = begin(config, out, resume=resume)
     screen = console()
-    if is_first_process():
-        screen.print(
-            f"Training [bold]{config.method.name}[/bold] ({config.backbone.name}) on {escape(config.protocol)}, "
-            f"split {config.split}, seed {config.seed}, {config.train.epochs} epochs, into {escape(str(out))}/"
-        )
-    from openset.cli._training import training_bar
-
-    try:
-        with training_bar(config) as watch:
-            summary = train(
-                config,
-                out,
-                on_corrupt="skip" if skip_corrupt else "stop",
-                watch=watch,
-                tell=lambda note: screen.print(note, style="dim", highlight=False, markup=False),
+    with hold(out) if is_first_process() else nullcontext():
+        config = begin(config, out, resume=resume)
+        if is_first_process():
+            screen.print(
+                f"Training [bold]{config.method.name}[/bold] ({config.backbone.name}) on {escape(config.protocol)}, "
+                f"split {config.split}, seed {config.seed}, {config.train.epochs} epochs, into {escape(str(out))}/"
             )
-    except Interrupted as stopped:
-        typer.echo(f"Stopped at {stopped}; all is saved. Go on with: openset train --resume --out {out}", err=True)
-        raise typer.Exit(130) from None
+        try:
+            with training_bar(config) as watch:
+                summary = train(
+                    config,
+                    out,
+                    on_corrupt="skip" if skip_corrupt else "stop",
+                    watch=watch,
+                    tell=lambda note: screen.print(note, style="dim", highlight=False, markup=False),
+                )
+        except Interrupted as stopped:
+            typer.echo(f"Stopped at {stopped}; all is saved. Go on with: openset train --resume --out {out}", err=True)
+            raise typer.Exit(130) from None
     if summary:
         if json is not None:
             from openset._io.files import write_json
