@@ -7,12 +7,26 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 import typer
 
 from openset.cli._console import JsonOption, SkipCorruptOption, console, table
+from openset.cli._grid import (
+    CpusOption,
+    DryRunOption,
+    EngineOption,
+    GpusOption,
+    RetriesOption,
+    ShardOption,
+    SlurmOption,
+    read_execution,
+    show_plan,
+)
 from openset.cli._outputs import FiguresOption, ReportOption, check_outputs, say_written
 from openset.cli.train import DataRootOption, SetOption
 
 if TYPE_CHECKING:
     from openset.results.views.runs import BenchRow
-    from openset.studies.bench import Cell, Row, Vary
+    from openset.studies.bench import Row, Vary
+    from openset.studies.cell import Cell
+    from openset.studies.grid import Execution
+    from openset.studies.running import Outcome
 
     Done = Sequence[tuple[Cell, Mapping[str, Any]]]
 
@@ -40,6 +54,13 @@ def command(
     json: JsonOption = None,
     data_root: DataRootOption = None,
     skip_corrupt: SkipCorruptOption = False,
+    engine: EngineOption = "local",
+    shard: ShardOption = None,
+    dry_run: DryRunOption = False,
+    cpus_per_cell: CpusOption = 1,
+    gpus_per_cell: GpusOption = 0.0,
+    retries: RetriesOption = 3,
+    slurm: SlurmOption = None,
 ) -> None:
     """Train a grid of methods, protocols, splits and seeds; tables of mean and standard deviation.
 
@@ -47,18 +68,15 @@ def command(
 
     Example: openset bench --protocols digits --methods softmax,maxlogit,openauc --splits 0-4 --seeds 0-2
     Example: openset bench --methods openauc --vary method.weight=0.05,0.1,0.2,0.4 --figures figures
+    Example: openset bench --methods all --engine ray --gpus-per-cell 0.25
     """
-    from rich.markup import escape
-
     from openset._io.files import write_json, write_text
     from openset.cli._numbers import names, numbers
-    from openset.cli._training import training_bar
-    from openset.errors import OpenSetError
     from openset.methods import METHODS
-    from openset.results.tables import counted
     from openset.studies import bench, bench_tables
-    from openset.train.interrupt import Interrupted
+    from openset.studies.plan import make_plan
 
+    execution = read_execution(engine, shard, dry_run, cpus_per_cell, gpus_per_cell, retries, slurm)
     read_files = [Path(text) for text in (recipe, *names(protocols)) if text]
     check_outputs(report, json, folder=figures, inputs=read_files)
     varied = None if vary is None else bench.Vary.parse(vary)
@@ -73,31 +91,11 @@ def command(
         data_root=None if data_root is None else str(data_root),
         vary=varied,
     )
+    if dry_run:
+        show_plan(make_plan(cells, shard=execution.shard), out)
+        return
+    done, failed = _run(cells, out, execution, on_corrupt="skip" if skip_corrupt else "stop")
     screen = console()
-    screen.print(f"{counted(len(cells), 'run')}, into {out}/", markup=False)
-    count = 0
-
-    def tell(cell: "Cell", summary: dict[str, Any] | None, trouble: str) -> None:
-        nonlocal count
-        count += 1
-        name = escape(f"{count}/{len(cells)} {cell.folder.relative_to(out)}")
-        if summary is None:
-            screen.print(f"{name}: [red]failed[/red]: {escape(trouble)}", highlight=False)
-        else:
-            values = "  ".join(
-                f"{title} {bench.value_of(summary, metric):.3f}" for metric, title in bench.TITLES.items()
-            )
-            screen.print(f"{name}: {values}", highlight=False)
-
-    try:
-        with training_bar(cells[0].config, "Bench") as watch:
-            on_corrupt = "skip" if skip_corrupt else "stop"
-            done, failed = bench.run_grid(cells, tell=tell, on_corrupt=on_corrupt, watch=lambda _: watch)
-    except (Interrupted, KeyboardInterrupt):
-        typer.echo("Stopped; all is saved. Run the same command again to go on.", err=True)
-        raise typer.Exit(130) from None
-    if not done:
-        raise OpenSetError(f"All {len(failed)} runs failed; the first: {failed[0][1]}")
     rows = bench.tabulate(done)
     for suffix, text in (
         ("md", bench_tables.markdown(rows)),
@@ -118,6 +116,58 @@ def command(
     if failed:
         typer.echo(f"{len(failed)} of {len(cells)} runs failed; reasons are in {out}/bench_failed.json.", err=True)
         raise typer.Exit(1)
+
+
+def _run(
+    cells: "Sequence[Cell]", out: Path, execution: "Execution", *, on_corrupt: str
+) -> "tuple[Done, list[tuple[Cell, str]]]":
+    """Run the cells, saying what comes out: those that are done, and why others failed."""
+    from rich.markup import escape
+
+    from openset.cli._training import training_bar
+    from openset.errors import OpenSetError
+    from openset.results.tables import counted
+    from openset.studies.bench import TITLES
+    from openset.studies.grid import Shard, run_grid
+    from openset.studies.running import is_finished, run_cell
+    from openset.studies.summaries import value_of
+    from openset.train.interrupt import Interrupted
+
+    screen = console()
+    screen.print(f"{counted(len(cells), 'run')}, into {out}/", markup=False)
+    count = 0
+
+    def tell(outcome: "Outcome") -> None:
+        nonlocal count
+        count += 1
+        name = escape(f"{count}/{len(cells)} {outcome.cell.folder.relative_to(out)}")
+        if outcome.summary is None:
+            screen.print(f"{name}: [red]failed[/red]: {escape(outcome.reason)}", highlight=False)
+            return
+        values = "  ".join(f"{title} {value_of(outcome.summary, metric):.3f}" for metric, title in TITLES.items())
+        screen.print(f"{name}: {values}", highlight=False)
+
+    executor = execution.executor(
+        on_corrupt=on_corrupt,
+        watch=lambda cell: training_bar(cell.config, cell.key.title),
+        tell=lambda text: screen.print(text, style="dim", highlight=False, markup=False, soft_wrap=True),
+    )
+    try:
+        outcomes = run_grid(cells, executor, tell=tell, shard=execution.shard)
+    except (Interrupted, KeyboardInterrupt):
+        typer.echo("Stopped; all is saved. Run the same command again to go on.", err=True)
+        raise typer.Exit(130) from None
+    done = {one.cell.key: one.summary for one in outcomes if one.summary is not None}
+    failed = [(one.cell, one.reason) for one in outcomes if one.summary is None]
+    if execution.shard != Shard():  # what other parts have finished belongs into the tables too
+        tried = {one.cell.key for one in outcomes}
+        done |= {cell.key: run_cell(cell) for cell in cells if cell.key not in tried and is_finished(cell)}
+        screen.print(f"{len(done)} of {counted(len(cells), 'run')} are there.", highlight=False)
+    if not done:
+        raise OpenSetError(
+            f"All {len(failed)} runs failed; the first: {failed[0][1]}" if failed else "This part has no runs to do."
+        )
+    return [(cell, done[cell.key]) for cell in cells if cell.key in done], failed
 
 
 def _show(rows: "Sequence[Row]") -> None:
@@ -154,7 +204,7 @@ def as_json(done: "Done", failed: "Sequence[tuple[Cell, str]]") -> dict[str, Any
                 "runs": [str(cell.folder) for cell, _ in runs],
                 "metrics": _spreads([summary for _, summary in runs], [cell.config.split for cell, _ in runs]),
             }
-            for (protocol, name), runs in _by(done, lambda cell: (cell.protocol, cell.name)).items()
+            for (protocol, name), runs in _by(done, lambda cell: (cell.key.protocol, cell.key.name)).items()
         ],
         "failed": [{"run": str(cell.folder), "reason": reason} for cell, reason in failed],
         "provenance": provenance(),
@@ -164,7 +214,8 @@ def as_json(done: "Done", failed: "Sequence[tuple[Cell, str]]") -> dict[str, Any
 def _spreads(summaries: Sequence[Mapping[str, Any]], splits: Sequence[int]) -> list[dict[str, Any]]:
     """The figures of the tables over runs, each on its split; of one run there is no spread."""
     from openset.intervals import over_splits
-    from openset.studies.bench import COLUMNS, value_of
+    from openset.studies.bench import COLUMNS
+    from openset.studies.summaries import value_of
 
     made = []
     for metric in COLUMNS:
@@ -189,7 +240,7 @@ def _spreads(summaries: Sequence[Mapping[str, Any]], splits: Sequence[int]) -> l
 def _dots(done: "Done") -> "list[BenchRow]":
     """OpenAUC of the single runs, by protocol and row of the tables."""
     from openset.results.views.runs import BenchRow
-    from openset.studies.bench import value_of
+    from openset.studies.summaries import value_of
 
     return [
         BenchRow(
@@ -198,7 +249,7 @@ def _dots(done: "Done") -> "list[BenchRow]":
             [value_of(summary, "open_auc") for _, summary in runs],
             [cell.config.split for cell, _ in runs],
         )
-        for (protocol, name), runs in _by(done, lambda cell: (cell.protocol, cell.name)).items()
+        for (protocol, name), runs in _by(done, lambda cell: (cell.key.protocol, cell.key.name)).items()
     ]
 
 
@@ -206,12 +257,12 @@ def _draw(done: "Done", folder: Path, varied: "Vary | None") -> list[Path]:
     """The dots, confidence over epochs where there were negatives, and what the field that varies does."""
     from openset.present import plots
     from openset.results.views.runs import GammaLog, Sensitivity, TrainingLog
-    from openset.studies.bench import value_of
+    from openset.studies.summaries import value_of
 
     made = {"bench": plots.bench(_dots(done))}
-    several = len({cell.protocol for cell, _ in done}) > 1
+    several = len({cell.key.protocol for cell, _ in done}) > 1
     confidence = {}
-    for (name, protocol), runs in _by(done, lambda cell: (cell.name, cell.protocol)).items():
+    for (name, protocol), runs in _by(done, lambda cell: (cell.key.name, cell.key.protocol)).items():
         log = GammaLog.mean(TrainingLog.read(cell.folder / "log.csv") for cell, _ in runs)
         if log is not None:
             confidence[f"{name}, {protocol}" if several else name] = log
@@ -219,10 +270,10 @@ def _draw(done: "Done", folder: Path, varied: "Vary | None") -> list[Path]:
         made["gamma-over-epochs"] = plots.gamma_over_epochs(confidence)
     if varied is not None:
         found = {}
-        for (method, protocol), runs in _by(done, lambda cell: (cell.method, cell.protocol)).items():
+        for (method, protocol), runs in _by(done, lambda cell: (cell.key.method, cell.key.protocol)).items():
             values = {
                 value: [value_of(summary, "open_auc") for _, summary in same]
-                for value, same in sorted(_by(runs, lambda cell: cell.value or 0.0).items())
+                for value, same in sorted(_by(runs, lambda cell: float(cell.value or 0.0)).items())
             }
             found[f"{method}, {protocol}"] = Sensitivity(list(values), list(values.values()))
         made["sensitivity"] = plots.sensitivity(found, setting=varied.field)

@@ -79,7 +79,7 @@ def compare_networks(folder: Path, first: str = "openauc", second: str = "maxlog
     """One sentence: the mean difference in OpenAUC over the splits, with its interval, whatever its sign."""
     from openset._io.files import read_json
     from openset.intervals import over_splits
-    from openset.studies.bench import value_of
+    from openset.studies.summaries import value_of
 
     def values(method: str) -> list[float]:
         names = [folder / "digits" / method / f"split{split}-seed0" / "summary.json" for split in range(N_SPLITS)]

@@ -40,6 +40,16 @@ def read_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
     return tensors, metadata
 
 
+def read_description(path: Path) -> dict[str, Any]:
+    """The description alone, which is quick; {} where there is none that can be read."""
+    try:
+        with safe_open(path, "pt") as opened:
+            found = json.loads((opened.metadata() or {}).get(_KEY, "null"))
+    except (SafetensorError, ValueError, RecursionError, OSError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
 def pack_optimizers(optimizers: Mapping[str, torch.optim.Optimizer]) -> dict[str, Tensor]:
     """State of optimisers as named tensors."""
     return {

@@ -18,7 +18,7 @@ from openset.methods import METHODS
 from openset.protocols import Part, Protocol, load
 from openset.scores import Scores
 from openset.train import checkpoint
-from openset.train.build import make_fabric, make_network
+from openset.train.build import input_shape, make_fabric, make_network
 from openset.train.config import Config, Named, read_config
 from openset.train.feed import Feed
 from openset.train.infer import as_arrays, run_network, scores_of
@@ -26,10 +26,14 @@ from openset.train.loop import Watch, fit
 from openset.train.predict import TrainedRun
 from openset.train.processes import join, leave
 from openset.train.state import as_now, differences, kept_state
+from openset.train.threads import threads_for
 
 if TYPE_CHECKING:
+    from lightning_fabric import Fabric
+
     from openset.methods import Method
     from openset.posthoc import Outputs
+    from openset.train.network import Network
 
 WEIGHTS = Path("checkpoints")
 STATE = WEIGHTS / "state.safetensors"
@@ -117,6 +121,20 @@ def train(
     val_feed = Feed(protocol.val, config.data)
     _try_threshold(config, protocol.val)
     network = make_network(config, train_feed, len(protocol.class_names))
+    with threads_for(network, config, input_shape(train_feed, config)):
+        return _fit_and_score(fabric, network, protocol, train_feed, val_feed, config, out, watch)
+
+
+def _fit_and_score(
+    fabric: "Fabric",
+    network: "Network",
+    protocol: Protocol,
+    train_feed: Feed,
+    val_feed: Feed,
+    config: Config,
+    out: Path,
+    watch: Watch | None,
+) -> dict[str, Any]:
     samples = fingerprint([column for part in (protocol.train, protocol.val) for column in (part.ids, part.labels)])
     run = fit(fabric, network, train_feed, val_feed, config, folder=out / WEIGHTS, watch=watch, samples=samples)
     if not fabric.is_global_zero:

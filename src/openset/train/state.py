@@ -143,8 +143,15 @@ def restore(run: Run, file: Path) -> None:
     run.began = time.perf_counter() - run.state.seconds
 
 
-FIELDS_WITHOUT_EFFECT = ("data_root", "data.workers", "train.keep", "train.save_minutes", "train.threshold")
-"""Fields of a config that the weights do not depend on."""
+FIELDS_WITHOUT_EFFECT = (
+    "data_root",
+    "data.workers",
+    "train.keep",
+    "train.save_minutes",
+    "train.threshold",
+    "engine.threads",
+)
+"""Fields of a config that the weights do not depend on; on the number of threads no more than on the machine."""
 
 
 def differences(then: dict[str, Any], now: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, Any, Any]]:

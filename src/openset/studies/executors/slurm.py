@@ -1,0 +1,107 @@
+"""Tasks as jobs of a Slurm cluster, submitted by submitit."""
+
+import shutil
+import time
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+from openset.errors import OpenSetError
+from openset.studies.executors._base import EXECUTORS, Executor
+from openset.studies.executors._elsewhere import Parcel, after_loss
+from openset.studies.running import Outcome, Task
+
+_TIMEOUT = 24 * 60  # minutes; submitit's own default is five
+_POLL = 5.0
+
+
+@EXECUTORS.register("slurm")
+class OnSlurm(Executor):
+    """One job per task. A job that Slurm stops and requeues goes on from its last checkpoint.
+
+    The command waits for the jobs; stopped, it leaves them running, and the same command reads what they have done.
+    """
+
+    title = "jobs of a Slurm cluster"
+    extra = "slurm"
+
+    @classmethod
+    def check(cls) -> None:
+        """Submitit must be installed."""
+        try:
+            import submitit  # noqa: F401
+        except ImportError as error:
+            raise OpenSetError("--engine slurm needs submitit: pip install 'openset[slurm]'.") from error
+
+    def run(self, tasks: Sequence[Task], *, wait: bool) -> Iterator[Outcome]:
+        """Outcomes of each job as it ends."""
+        if not tasks:
+            return
+        logs = tasks[0][0].layout.out / "slurm-logs"
+        executor = self._executor(logs)
+        parcels = [_Requeued(Parcel(task, self.resources.cpus, self.on_corrupt, wait)) for task in tasks]
+        try:
+            with executor.batch():
+                jobs = [executor.submit(parcel) for parcel in parcels]
+        except Exception as error:  # submitit passes on whatever sbatch says
+            first = (str(error) or type(error).__name__).splitlines()[0]
+            raise OpenSetError(f"Slurm did not take the jobs: {first}") from error
+        self.tell(f"Slurm: {len(jobs)} jobs, {jobs[0].job_id} to {jobs[-1].job_id}; logs in {logs}/.")
+        left = dict(zip(range(len(jobs)), zip(jobs, tasks, strict=True), strict=True))
+        while left:
+            for number, (job, task) in list(left.items()):
+                if job.done():
+                    del left[number]
+                    yield from _outcomes(job, task)
+            if left:
+                time.sleep(_POLL)
+
+    def _executor(self, logs: Path) -> Any:
+        import submitit
+
+        parameters: dict[str, Any] = {name: _plain(value) for name, value in self.resources.slurm.items()}
+        cluster = parameters.pop("cluster", "slurm")
+        if cluster == "slurm" and shutil.which("sbatch") is None:
+            raise OpenSetError("There is no sbatch here: run this on a machine that submits jobs to Slurm.")
+        gpus = self.resources.gpus
+        if gpus != int(gpus):
+            raise OpenSetError(f"Slurm gives whole GPUs, and --gpus-per-cell is {gpus:g}: say 1, or use --engine ray.")
+        try:
+            tries = {"slurm_max_num_timeout": self.resources.retries} if cluster == "slurm" else {}
+            executor = submitit.AutoExecutor(folder=logs / "%j", cluster=cluster, **tries)
+            usual = {"name": "openset", "timeout_min": _TIMEOUT, "cpus_per_task": self.resources.cpus}
+            executor.update_parameters(**{**usual, **({"gpus_per_node": int(gpus)} if gpus else {}), **parameters})
+        except (NameError, ValueError, TypeError, AssertionError, RuntimeError) as error:
+            raise OpenSetError(f"--slurm: {str(error).splitlines()[0]}") from error
+        return executor
+
+
+class _Requeued:
+    """A task that, when its job is stopped, asks for another job to go on with it."""
+
+    def __init__(self, parcel: Parcel) -> None:
+        self.parcel = parcel
+
+    def __call__(self) -> list[Outcome]:
+        with ThreadPoolExecutor(1) as thread:  # a training in the main thread would take submitit's signals for its own
+            return thread.submit(self.parcel).result()
+
+    def checkpoint(self) -> Any:
+        """What submitit puts in the queue again."""
+        import submitit
+
+        return submitit.helpers.DelayedSubmission(_Requeued(self.parcel))
+
+
+def _outcomes(job: Any, task: Task) -> list[Outcome]:
+    try:
+        found: list[Outcome] = job.result()
+    except Exception as error:  # of submitit, or what the job raised
+        last = (str(error).strip() or type(error).__name__).splitlines()[-1]
+        return after_loss(task, f"Job {job.job_id} failed ({last}); run the same command again to go on.")
+    return found
+
+
+def _plain(value: str) -> int | str:
+    return int(value) if value.isdigit() else value
