@@ -34,6 +34,8 @@ class State:
     done: bool = False
     seconds: float = 0.0
     """Of training, over all interruptions."""
+    resumed: list[list[int]] = field(default_factory=list)
+    """Epoch and step, counted from 0, at which it went on after each interruption."""
 
     def as_plain(self) -> dict[str, Any]:
         """Ready for JSON, which knows no infinity."""
@@ -140,6 +142,7 @@ def restore(run: Run, file: Path) -> None:
     if metadata.get("precision"):
         run.fabric.strategy.precision.load_state_dict(metadata["precision"])
     run.state = State.from_plain(metadata["state"])
+    run.state.resumed.append([run.state.epoch, run.state.step])
     run.began = time.perf_counter() - run.state.seconds
 
 

@@ -2,6 +2,7 @@
 
 import logging
 import os
+import socket
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -11,6 +12,7 @@ from openset.studies.executors._elsewhere import Parcel, after_loss
 from openset.studies.running import Outcome, Task
 
 ADDRESS = "RAY_ADDRESS"
+_ANSWER = 10.0  # seconds that a cluster has to answer in
 _GRACE = 60.0  # seconds in which a training that is stopped can finish its step and save
 
 
@@ -36,15 +38,16 @@ class OnRay(Executor):
         import ray
 
         self.check()
-        address = os.environ.get(ADDRESS)
+        address = os.environ.get(ADDRESS) or None
         try:
+            _knock(address)
             ray.init(
                 address=address,
                 include_dashboard=None if address else False,
                 logging_level=logging.ERROR,
                 log_to_driver=False,
             )
-        except (ConnectionError, ValueError, RuntimeError, TimeoutError) as error:
+        except (OSError, ValueError, RuntimeError) as error:
             where = f"The Ray cluster at {address} ({ADDRESS})" if address else "A local Ray cluster"
             first = (str(error) or type(error).__name__).splitlines()[0]
             raise OpenSetError(f"{where} cannot be reached or started: {first}") from error
@@ -92,6 +95,13 @@ class OnRay(Executor):
         except ray.exceptions.RayError as error:
             return after_loss(task, _reason(error, self.resources.retries))
         return found
+
+
+def _knock(address: str | None) -> None:
+    """Whether anybody answers at an address: Ray itself would wait for many minutes."""
+    host, _, port = (address or "").rpartition("/")[2].rpartition(":")
+    if host and port.isdigit():
+        socket.create_connection((host.strip("[]"), int(port)), timeout=_ANSWER).close()
 
 
 def _run(parcel: Parcel) -> list[Outcome]:
