@@ -1,7 +1,8 @@
 """What commands that run grids share: where the cells run, which part of them, and what would be run."""
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -9,8 +10,11 @@ from openset.cli._console import console, table
 from openset.errors import OpenSetError
 
 if TYPE_CHECKING:
+    from openset.studies.cell import Cell
+    from openset.studies.choice import Setting
     from openset.studies.grid import Execution
     from openset.studies.plan import Plan
+    from openset.studies.running import Outcome
 
 EngineOption = Annotated[
     str, typer.Option("--engine", help="Where cells run: local (this process), ray or slurm; see the page Grids.")
@@ -50,6 +54,67 @@ def read_execution(
         parameters[name.strip()] = value.strip()
     part = Shard() if shard is None else Shard.parse(shard)
     return Execution(engine, Resources(cpus, gpus, retries, parameters), part, dry_run)
+
+
+def read_tuned(
+    file: Path, protocols: Sequence[str], settings: list[str] | None, said: Mapping[str, Any]
+) -> "dict[str, Setting]":
+    """What `openset tune` has chosen, to be set in the recipe; the user is told what it is."""
+    from openset.studies.choice import read_choice
+
+    choice = read_choice(file)
+    fields = choice.fields(settings or (), said)
+    console().print(choice.note(protocols), style="dim", highlight=False, markup=False, soft_wrap=True)
+    return fields
+
+
+def run_told(
+    cells: "Sequence[Cell]", out: Path, execution: "Execution", titles: Mapping[str, str], *, on_corrupt: str
+) -> "list[Outcome]":
+    """Run cells, saying what comes out: metrics by their `titles`. What other shards have finished is there too."""
+    from rich.markup import escape
+
+    from openset.cli._training import training_bar
+    from openset.results.tables import counted
+    from openset.studies.grid import Shard, run_grid
+    from openset.studies.running import Outcome, is_finished, run_cell
+    from openset.studies.summaries import value_of
+    from openset.train.interrupt import Interrupted
+
+    screen = console()
+    screen.print(f"{counted(len(cells), 'run')}, into {out}/", markup=False)
+    count = 0
+
+    def tell(outcome: "Outcome") -> None:
+        nonlocal count
+        count += 1
+        name = escape(f"{count}/{len(cells)} {outcome.cell.folder.relative_to(out)}")
+        if outcome.summary is None:
+            screen.print(f"{name}: [red]failed[/red]: {escape(outcome.reason)}", highlight=False)
+            return
+        values = "  ".join(f"{title} {value_of(outcome.summary, metric):.3f}" for metric, title in titles.items())
+        screen.print(f"{name}: {values}", highlight=False)
+
+    executor = execution.executor(
+        on_corrupt=on_corrupt,
+        watch=lambda cell: training_bar(cell.config, cell.key.title),
+        tell=lambda text: screen.print(text, style="dim", highlight=False, markup=False, soft_wrap=True),
+    )
+    try:
+        outcomes = {one.cell.key: one for one in run_grid(cells, executor, tell=tell, shard=execution.shard)}
+    except (Interrupted, KeyboardInterrupt):
+        typer.echo("Stopped; all is saved. Run the same command again to go on.", err=True)
+        raise typer.Exit(130) from None
+    if execution.shard != Shard():
+        others = [cell for cell in cells if cell.key not in outcomes and is_finished(cell)]
+        outcomes |= {cell.key: Outcome(cell, run_cell(cell)) for cell in others}
+        done = sum(one.summary is not None for one in outcomes.values())
+        screen.print(f"{done} of {counted(len(cells), 'run')} are there.", highlight=False)
+    if all(one.summary is None for one in outcomes.values()):
+        reasons = [one.reason for one in outcomes.values()]
+        what = f"All {len(reasons)} runs failed; the first: {reasons[0]}" if reasons else "This part has no runs to do."
+        raise OpenSetError(what)
+    return [outcomes[cell.key] for cell in cells if cell.key in outcomes]
 
 
 def show_plan(plan: "Plan", out: Path) -> None:

@@ -16,17 +16,17 @@ from openset.cli._grid import (
     ShardOption,
     SlurmOption,
     read_execution,
+    read_tuned,
+    run_told,
     show_plan,
 )
 from openset.cli._outputs import FiguresOption, ReportOption, check_outputs, say_written
-from openset.cli.train import DataRootOption, SetOption
+from openset.cli.train import DataRootOption, SetOption, TunedOption
 
 if TYPE_CHECKING:
     from openset.results.views.runs import BenchRow
     from openset.studies.bench import Row, Vary
     from openset.studies.cell import Cell
-    from openset.studies.grid import Execution
-    from openset.studies.running import Outcome
 
     Done = Sequence[tuple[Cell, Mapping[str, Any]]]
 
@@ -48,6 +48,7 @@ def command(
         str | None,
         typer.Option("--vary", help="A field and its values, one run each: method.weight=0.05,0.1,0.2."),
     ] = None,
+    tuned: TunedOption = None,
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder of the runs and tables.")] = Path("runs"),
     report: ReportOption = None,
     figures: FiguresOption = None,
@@ -78,7 +79,8 @@ def command(
 
     execution = read_execution(engine, shard, dry_run, cpus_per_cell, gpus_per_cell, retries, slurm)
     read_files = [Path(text) for text in (recipe, *names(protocols)) if text]
-    check_outputs(report, json, folder=figures, inputs=read_files)
+    check_outputs(report, json, folder=figures, inputs=[*read_files, *([tuned] if tuned else [])])
+    given = None if tuned is None else read_tuned(tuned, names(protocols), settings, {"method.name": methods})
     varied = None if vary is None else bench.Vary.parse(vary)
     cells = bench.make_grid(
         names(protocols),
@@ -90,11 +92,14 @@ def command(
         overrides=settings or (),
         data_root=None if data_root is None else str(data_root),
         vary=varied,
+        given=given,
     )
     if dry_run:
         show_plan(make_plan(cells, shard=execution.shard), out)
         return
-    done, failed = _run(cells, out, execution, on_corrupt="skip" if skip_corrupt else "stop")
+    outcomes = run_told(cells, out, execution, bench.TITLES, on_corrupt="skip" if skip_corrupt else "stop")
+    done = [(one.cell, one.summary) for one in outcomes if one.summary is not None]
+    failed = [(one.cell, one.reason) for one in outcomes if one.summary is None]
     screen = console()
     rows = bench.tabulate(done)
     for suffix, text in (
@@ -116,58 +121,6 @@ def command(
     if failed:
         typer.echo(f"{len(failed)} of {len(cells)} runs failed; reasons are in {out}/bench_failed.json.", err=True)
         raise typer.Exit(1)
-
-
-def _run(
-    cells: "Sequence[Cell]", out: Path, execution: "Execution", *, on_corrupt: str
-) -> "tuple[Done, list[tuple[Cell, str]]]":
-    """Run the cells, saying what comes out: those that are done, and why others failed."""
-    from rich.markup import escape
-
-    from openset.cli._training import training_bar
-    from openset.errors import OpenSetError
-    from openset.results.tables import counted
-    from openset.studies.bench import TITLES
-    from openset.studies.grid import Shard, run_grid
-    from openset.studies.running import is_finished, run_cell
-    from openset.studies.summaries import value_of
-    from openset.train.interrupt import Interrupted
-
-    screen = console()
-    screen.print(f"{counted(len(cells), 'run')}, into {out}/", markup=False)
-    count = 0
-
-    def tell(outcome: "Outcome") -> None:
-        nonlocal count
-        count += 1
-        name = escape(f"{count}/{len(cells)} {outcome.cell.folder.relative_to(out)}")
-        if outcome.summary is None:
-            screen.print(f"{name}: [red]failed[/red]: {escape(outcome.reason)}", highlight=False)
-            return
-        values = "  ".join(f"{title} {value_of(outcome.summary, metric):.3f}" for metric, title in TITLES.items())
-        screen.print(f"{name}: {values}", highlight=False)
-
-    executor = execution.executor(
-        on_corrupt=on_corrupt,
-        watch=lambda cell: training_bar(cell.config, cell.key.title),
-        tell=lambda text: screen.print(text, style="dim", highlight=False, markup=False, soft_wrap=True),
-    )
-    try:
-        outcomes = run_grid(cells, executor, tell=tell, shard=execution.shard)
-    except (Interrupted, KeyboardInterrupt):
-        typer.echo("Stopped; all is saved. Run the same command again to go on.", err=True)
-        raise typer.Exit(130) from None
-    done = {one.cell.key: one.summary for one in outcomes if one.summary is not None}
-    failed = [(one.cell, one.reason) for one in outcomes if one.summary is None]
-    if execution.shard != Shard():  # what other parts have finished belongs into the tables too
-        tried = {one.cell.key for one in outcomes}
-        done |= {cell.key: run_cell(cell) for cell in cells if cell.key not in tried and is_finished(cell)}
-        screen.print(f"{len(done)} of {counted(len(cells), 'run')} are there.", highlight=False)
-    if not done:
-        raise OpenSetError(
-            f"All {len(failed)} runs failed; the first: {failed[0][1]}" if failed else "This part has no runs to do."
-        )
-    return [(cell, done[cell.key]) for cell in cells if cell.key in done], failed
 
 
 def _show(rows: "Sequence[Row]") -> None:

@@ -11,6 +11,7 @@ from openset.cli._outputs import FiguresOption, ReportOption, check_outputs, say
 SetOption = Annotated[
     list[str] | None, typer.Option("--set", "-s", help="Any field of the recipe: optimizer.lr=0.01; may be repeated.")
 ]
+TunedOption = Annotated[Path | None, typer.Option("--tuned", help="Use the setting in this file of openset tune.")]
 DataRootOption = Annotated[
     Path | None, typer.Option("--data-root", help="Folder of data sets; else OPENSET_DATA is used.")
 ]
@@ -31,6 +32,7 @@ def command(
     epochs: Annotated[int | None, typer.Option("--epochs", help="Passes over the training data.")] = None,
     devices: Annotated[int | None, typer.Option("--devices", help="Processes (GPUs) on this machine.")] = None,
     settings: SetOption = None,
+    tuned: TunedOption = None,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Run folder.")] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in --out.")] = False,
     data_root: DataRootOption = None,
@@ -53,7 +55,9 @@ def command(
     from openset.train.lock import hold
     from openset.train.run import begin, for_vectors, holds_vectors, is_first_process, train
 
-    check_outputs(report, json, folder=figures, inputs=[Path(one) for one in (recipe, protocol) if one is not None])
+    check_outputs(
+        report, json, folder=figures, inputs=[Path(one) for one in (recipe, protocol, tuned) if one is not None]
+    )
 
     given: dict[str, Any] = {
         "protocol": protocol,
@@ -65,6 +69,10 @@ def command(
         "method.name": method,
         "backbone.name": backbone,
     }
+    if tuned is not None:
+        from openset.cli._grid import read_tuned
+
+        given |= read_tuned(tuned, [] if protocol is None else [protocol], settings, given)
     wording = recipe is not None or bool(settings) or any(value is not None for value in given.values())
     begun = out / "config.yaml" if resume and recipe is None and out is not None else None
     base = begun if begun is not None and begun.exists() else recipe  # what is said changes the run that is there

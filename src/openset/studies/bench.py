@@ -11,6 +11,7 @@ from openset.errors import OpenSetError
 from openset.intervals import over_splits
 from openset.protocols import n_splits
 from openset.studies.cell import Cell, Layout, protocol_name
+from openset.studies.choice import NOT_TO_VARY, Setting
 from openset.studies.key import Key
 from openset.studies.summaries import value_of
 from openset.train.config import read_config
@@ -26,27 +27,29 @@ class Vary:
     """A field of the recipe and the values it takes, one run each."""
 
     field: str
-    values: tuple[int | float, ...]
+    values: tuple[Setting, ...]
 
     @classmethod
-    def parse(cls, text: str) -> "Vary":
-        """Read `method.weight=0.05,0.1`.
+    def parse(cls, text: str, *, words: bool = False) -> "Vary":
+        """Read `method.weight=0.05,0.1`; with `words`, values need not be numbers.
 
         >>> Vary.parse("method.weight=0.05,0.1")
         Vary(field='method.weight', values=(0.05, 0.1))
+        >>> Vary.parse("optimizer.nesterov=true,false", words=True).values
+        (True, False)
         """
         field, sign, wording = (part.strip() for part in text.partition("="))
-        values = [_number(one.strip(), text) for one in wording.split(",") if one.strip()]
+        values = [_setting(one.strip(), text, words) for one in wording.split(",") if one.strip()]
         if not field or not sign or not values:
             raise OpenSetError(f"--vary '{text}' is not understood; write for example method.weight=0.05,0.1,0.2.")
         return cls(field, tuple(dict.fromkeys(values)))
 
-    def label(self, value: float) -> str:
+    def label(self, value: Setting) -> str:
         """`weight=0.05`."""
         return f"{self.field.rpartition('.')[2]}={value}"
 
 
-def _number(text: str, wording: str) -> int | float:
+def _setting(text: str, wording: str, words: bool) -> Setting:
     for kind in (int, float):
         try:
             value = kind(text)
@@ -54,6 +57,8 @@ def _number(text: str, wording: str) -> int | float:
             continue
         if math.isfinite(value):
             return value
+    if words:
+        return {"true": True, "false": False}.get(text.lower(), text)
     raise OpenSetError(f"--vary '{wording}': '{text}' is not a number.")
 
 
@@ -68,9 +73,13 @@ def make_grid(
     overrides: Sequence[str] = (),
     data_root: str | None = None,
     vary: Vary | None = None,
+    given: Mapping[str, Setting] | None = None,
 ) -> list[Cell]:
-    """All cells, each once; unknown names are found before any training. Without `splits`: the first five there are."""
-    if vary is not None and vary.field in ("protocol", "split", "seed", *(one.partition("=")[0] for one in overrides)):
+    """All cells, each once; unknown names are found before any training. Without `splits`: the first five there are.
+
+    `given` are further fields of the recipe.
+    """
+    if vary is not None and vary.field in (*NOT_TO_VARY, *(given or ()), *(one.partition("=")[0] for one in overrides)):
         raise OpenSetError(f"'{vary.field}' cannot be varied: another option sets it already.")
     cells = []
     of_vectors = {protocol: holds_vectors(protocol, data_root) for protocol in protocols}
@@ -81,6 +90,7 @@ def make_grid(
     )
     for protocol, method, value, split, seed in grid:
         fields: dict[str, Any] = {"method.name": method, "protocol": protocol, "split": split, "seed": seed}
+        fields |= given or {}
         setting = ""
         if vary is not None and value is not None:
             fields[vary.field], setting = value, vary.label(value)

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from openset.methods import METHODS
-from openset.protocols import PROTOCOLS
+from openset.protocols import PROTOCOLS, parse_stand_in
+from openset.studies.choice import Setting
 from openset.studies.key import Key
 from openset.studies.results_files import ResultsFile
 from openset.train.config import Config, read_config
@@ -39,7 +40,12 @@ def protocol_name(protocol: str) -> str:
 
     >>> protocol_name("cifar+10"), protocol_name("mine/garden.yaml"), protocol_name("x/...yaml")
     ('cifar+10', 'garden', 'protocol')
+    >>> protocol_name("stand-in:cifar10@2")
+    'stand-in-cifar10-split2'
     """
+    stand_in = parse_stand_in(protocol)
+    if stand_in is not None:
+        return f"stand-in-{protocol_name(stand_in.protocol)}" + (f"-split{stand_in.split}" if stand_in.split else "")
     return folder_name(protocol if protocol in PROTOCOLS else Path(protocol).stem, "protocol")
 
 
@@ -57,7 +63,7 @@ class Cell:
     layout: Layout
     results: ResultsFile | None = None
     """Where its results are kept beside the run folder."""
-    value: float | str | None = None
+    value: Setting | None = None
     """Of the field that varies over the grid."""
 
     @property

@@ -15,7 +15,7 @@ from openset._io.score_files import read_outputs
 from openset.errors import OpenSetError
 from openset.evaluation import evaluate, provenance
 from openset.methods import METHODS
-from openset.protocols import Part, Protocol, load
+from openset.protocols import Part, Protocol, load, parse_stand_in
 from openset.scores import Scores
 from openset.train import checkpoint
 from openset.train.build import input_shape, make_fabric, make_network
@@ -46,7 +46,9 @@ def is_first_process() -> bool:
 
 def holds_vectors(protocol: str, data_root: str | None) -> bool:
     """Whether a user's own protocol is of feature vectors; folders and the shipped protocols are of images."""
-    if Path(protocol).suffix.lower() not in {".yaml", ".yml", ".json"}:
+    stand_in = parse_stand_in(protocol)
+    written = protocol if stand_in is None else stand_in.protocol
+    if Path(written).suffix.lower() not in {".yaml", ".yml", ".json"}:
         return False
     try:
         shape = load(protocol, data_root=data_root).train.shape
