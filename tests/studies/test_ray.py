@@ -1,7 +1,6 @@
 """Grids on Ray, with workers, machines and commands that are really killed: the results are the same bits."""
 
 import hashlib
-import json
 import os
 import signal
 import subprocess
@@ -12,9 +11,9 @@ from contextlib import contextmanager
 import polars as pl
 import pytest
 
+from killing import in_training, resumptions
 from openset.cli import main
-from openset.train.checkpoint import read_description
-from openset.train.lock import is_held, owner_of
+from openset.train.lock import is_held
 
 pytest.importorskip("ray", reason="Ray is not installed: pip install 'openset[ray]'")
 
@@ -59,31 +58,11 @@ def undisturbed(tmp_path_factory):
     return digests(out)
 
 
-def in_training(out, *, least=3, most=40):
-    """A run folder whose training is well under way, once there is one."""
-    end = time.monotonic() + 120
-    while time.monotonic() < end:
-        for file in out.rglob("state.safetensors"):
-            folder = file.parent.parent
-            epoch = read_description(file).get("state", {}).get("epoch", 0)
-            if least <= epoch <= most and owner_of(folder) is not None and is_held(folder):
-                return folder, owner_of(folder).process
-        time.sleep(0.02)
-    raise AssertionError("nothing was trained")
-
-
-def resumptions(out):
-    """Where each training went on, by run; rescored runs say it of the training that they share."""
-    return {
-        str(file.parent.relative_to(out)): json.loads(file.read_text())["resumed"] for file in out.rglob("summary.json")
-    }
-
-
 def test_a_killed_worker_is_followed_by_another_that_goes_on(tmp_path, undisturbed):
     with command(*GRID, "--out", tmp_path, "--engine", "ray") as running:
         folder, worker = in_training(tmp_path)
         os.kill(worker, signal.SIGKILL)
-        said, errors = running.communicate(timeout=300)
+        said, errors = running.communicate(timeout=600)
     assert running.returncode == 0, errors
     assert "6/6" in said
     assert digests(tmp_path) == undisturbed
@@ -110,7 +89,7 @@ def test_a_killed_command_goes_on_when_it_is_given_again(tmp_path, undisturbed):
     assert not is_held(folder)
     before = {file: file.stat().st_mtime_ns for file in tmp_path.rglob("summary.json")}
     with command(*GRID, "--out", tmp_path, "--engine", "ray") as running:
-        _, errors = running.communicate(timeout=300)
+        _, errors = running.communicate(timeout=600)
     assert running.returncode == 0, errors
     assert digests(tmp_path) == undisturbed
     assert {file: file.stat().st_mtime_ns for file in before} == before
@@ -121,7 +100,7 @@ def test_ctrl_c_saves_what_is_being_trained(tmp_path):
     with command(*GRID, "--out", tmp_path, "--engine", "ray") as running:
         folder, _ = in_training(tmp_path)
         running.send_signal(signal.SIGINT)
-        _, errors = running.communicate(timeout=120)
+        _, errors = running.communicate(timeout=600)
     assert running.returncode == 130
     assert "Stopped; all is saved. Run the same command again to go on." in errors
     assert not is_held(folder)
@@ -154,7 +133,7 @@ def test_a_machine_that_is_lost_costs_nothing_but_time(tmp_path, undisturbed):
                 cluster.stdin.write("\n")
                 cluster.stdin.flush()
                 assert cluster.stdout.readline() == "gone\n"
-                said, errors = running.communicate(timeout=400)
+                said, errors = running.communicate(timeout=600)
             assert running.returncode == 0, errors
             assert "Ray: 2 cores and 2 GPUs." in said
         finally:
@@ -166,7 +145,7 @@ def test_a_machine_that_is_lost_costs_nothing_but_time(tmp_path, undisturbed):
 
 def test_a_cluster_that_cannot_be_reached_is_said(tmp_path):
     with command(*GRID, "--out", tmp_path, "--engine", "ray", RAY_ADDRESS="127.0.0.1:1") as running:
-        _, errors = running.communicate(timeout=300)
+        _, errors = running.communicate(timeout=600)
     assert running.returncode == 2
     assert "Error: The Ray cluster at 127.0.0.1:1 (RAY_ADDRESS) cannot be reached" in errors
     assert "Traceback" not in errors
@@ -174,7 +153,7 @@ def test_a_cluster_that_cannot_be_reached_is_said(tmp_path):
 
 def test_more_than_this_machine_has_is_said(tmp_path):
     with command(*GRID, "--out", tmp_path, "--engine", "ray", "--gpus-per-cell", "64") as running:
-        _, errors = running.communicate(timeout=120)
+        _, errors = running.communicate(timeout=600)
     assert running.returncode == 2
     assert "A cell needs 64 GPU, and this machine has " in errors
 
@@ -183,7 +162,7 @@ def test_a_failed_cell_is_noted_and_the_others_go_on(tmp_path):
     (tmp_path / "mine.yaml").write_text("data: digits\nknown: ['1', '2']\nunknown: ['3']\n")
     words = ["bench", "-p", str(tmp_path / "mine.yaml"), "-m", "entropic,maxlogit", "--set", "train.epochs=1"]
     with command(*words, "--out", tmp_path / "runs", "--engine", "ray") as running:
-        said, errors = running.communicate(timeout=120)
+        said, errors = running.communicate(timeout=600)
     assert running.returncode == 1
     assert "1 of 2 runs failed" in errors
     assert "The method 'entropic' learns from negatives" in said
@@ -192,7 +171,7 @@ def test_a_failed_cell_is_noted_and_the_others_go_on(tmp_path):
 def test_reproductions_run_on_it_too(tmp_path):
     words = ["reproduce", "openauc/table2", "-m", "softmax,maxlogit", "--splits", "0", "--set", "train.epochs=1"]
     with command(*words, "--out", tmp_path, "--engine", "ray") as running:
-        _, errors = running.communicate(timeout=120)
+        _, errors = running.communicate(timeout=600)
     assert running.returncode == 0, errors
     assert len(list((tmp_path / "results").rglob("*.json"))) == 2
     with pytest.raises(SystemExit) as end:

@@ -1,9 +1,10 @@
 """Tasks as jobs of a Slurm cluster, submitted by submitit."""
 
 import shutil
+import threading
 import time
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
 
@@ -84,8 +85,16 @@ class _Requeued:
         self.parcel = parcel
 
     def __call__(self) -> list[Outcome]:
-        with ThreadPoolExecutor(1) as thread:  # a training in the main thread would take submitit's signals for its own
-            return thread.submit(self.parcel).result()
+        # In the main thread a training would take submitit's signals for its own. A daemon does not outlive the job.
+        found: Future[list[Outcome]] = Future()
+        threading.Thread(target=self._run, args=(found,), daemon=True).start()
+        return found.result()
+
+    def _run(self, found: "Future[list[Outcome]]") -> None:
+        try:
+            found.set_result(self.parcel())
+        except BaseException as error:
+            found.set_exception(error)
 
     def checkpoint(self) -> Any:
         """What submitit puts in the queue again."""
