@@ -21,15 +21,16 @@ OPENSET = [sys.executable, "-c", "from openset.cli import main; main()"]
 COMMANDS = {
     "sbatch": """
 import os, re, subprocess, sys
-file = os.path.abspath(sys.argv[-1])
-text = open(file).read()
-open(os.environ["FAKE_SLURM"] + "/script", "w").write(text)
+text = open(sys.argv[-1]).read()
+file = os.environ["FAKE_SLURM"] + "/script"
+open(file, "w").write(text)
 last = int(re.search(r"--array=0-(\\d+)", text)[1])
 for number in range(last + 1):
     job = {"SLURM_JOB_ID": str(100 + number), "SLURM_ARRAY_JOB_ID": "100", "SLURM_ARRAY_TASK_ID": str(number)}
     place = {"SLURM_PROCID": "0", "SLURM_LOCALID": "0", "SLURM_NODEID": "0", "SLURM_NTASKS": "1"}
     nodes = {"SLURM_JOB_NUM_NODES": "1", "SLURM_JOB_NODELIST": "localhost", "FAKE_SCRIPT": file}
-    subprocess.Popen(["bash", file], env={**os.environ, **job, **place, **nodes}, start_new_session=True)
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "start_new_session": True}
+    subprocess.Popen(["bash", file], env={**os.environ, **job, **place, **nodes}, **quiet)
 print("Submitted batch job 100")
 """,
     "srun": """
