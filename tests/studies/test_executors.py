@@ -11,7 +11,7 @@ from openset.cli import main
 from openset.errors import OpenSetError
 from openset.studies.bench import make_grid
 from openset.studies.executors import EXECUTORS
-from openset.studies.executors._elsewhere import Parcel
+from openset.studies.executors._remote import RemoteTask
 
 FAST = ["train.epochs=1", "backbone.width=8", "data.batch_size=64"]
 
@@ -48,14 +48,14 @@ def test_a_task_elsewhere_works_where_the_command_was_given(tmp_path, monkeypatc
     monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
     (tmp_path / "mine.yaml").write_text("data: digits\nknown: ['1', '2']\nunknown: ['3']\n")
     cells = make_grid(["mine.yaml"], ["softmax", "maxlogit"], [0], [0], Path("runs"), overrides=FAST)
-    parcel = Parcel(cells, 2)
+    remote = RemoteTask(cells, 2)
     (tmp_path / "elsewhere").mkdir()
     monkeypatch.chdir(tmp_path / "elsewhere")
     monkeypatch.setenv("OPENSET_DATA", "nowhere")
     monkeypatch.setenv("OMP_NUM_THREADS", "1")  # as Ray sets it
     before = torch.get_num_threads()
     try:
-        outcomes = parcel()
+        outcomes = remote()
         assert torch.get_num_threads() == 2
     finally:
         torch.set_num_threads(before)
@@ -66,8 +66,8 @@ def test_a_task_elsewhere_works_where_the_command_was_given(tmp_path, monkeypatc
 
 
 def test_a_folder_that_a_worker_cannot_see_is_named(tmp_path):
-    parcel = Parcel([], folder=tmp_path / "gone")
+    remote = RemoteTask([], folder=tmp_path / "gone")
     with pytest.raises(
         OpenSetError, match="A worker cannot see .*gone: start the command in a folder that all machines"
     ):
-        parcel()
+        remote()

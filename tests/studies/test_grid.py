@@ -159,3 +159,19 @@ def test_a_failed_cell_does_not_stop_the_others(tmp_path, monkeypatch):
     monkeypatch.setattr(running, "run_cell", sometimes)
     outcomes = run_grid(grid(tmp_path, ["openauc", "maxlogit"], [0]), Execution().executor())
     assert [(one.reason, one.summary is None) for one in outcomes] == [("no luck", True), ("", False)]
+
+
+def test_no_engine_is_started_for_what_is_finished(tmp_path):
+    class Guarded(EXECUTORS["local"]):
+        started = 0
+
+        def __enter__(self):
+            Guarded.started += 1
+            return self
+
+    cells = grid(tmp_path, ["softmax", "maxlogit"], [0])
+    for _ in range(2):
+        assert all(one.summary for one in run_grid(cells, Guarded()))
+    assert Guarded.started == 1
+    assert run_grid([], Guarded()) == []
+    assert Guarded.started == 1

@@ -28,7 +28,7 @@ def pretend(cell, seconds, epochs=4):
 def test_before_anything_is_trained_nobody_knows_how_long_it_takes(tmp_path):
     plan = make_plan(grid(tmp_path))
     assert [step.state for step in plan.steps] == ["train", "share a training"] * 2 + ["train"] * 2
-    assert (plan.n_done, plan.n_trainings, plan.n_untold, plan.hours) == (0, 4, 4, 0)
+    assert (plan.n_done, plan.n_trainings, plan.n_unknown, plan.hours) == (0, 4, 4, 0)
     assert plan.summary() == "6 cells: 0 done, 4 to train; how long that takes can be told when one has been trained."
     assert not (tmp_path / "digits").exists()
 
@@ -54,7 +54,7 @@ def test_other_protocols_tell_nothing(tmp_path):
     pretend(cells[0], 3600.0)
     other = make_grid(["mnist"], ["softmax"], [0], [0], tmp_path)
     plan = make_plan([*cells, *other])
-    assert plan.n_untold == 1
+    assert plan.n_unknown == 1
     both = Plan([*plan.steps, Step(cells[0], "train", 1, 3600.0)])
     assert both.summary().endswith("about 1.0 hours one after the other, and 1 that nothing finished is like.")
 

@@ -177,3 +177,14 @@ def test_reproductions_run_on_it_too(tmp_path):
     with pytest.raises(SystemExit) as end:
         main([*words, "--out", str(tmp_path), "--show"])
     assert not end.value.code
+
+
+def test_workers_without_openset_are_told_what_to_install():
+    import ray
+
+    from openset.studies.executors.ray import _reason
+
+    error = ray.exceptions.RaySystemError("System error: No module named 'openset'\ntraceback: ...")
+    assert "pip install 'openset[ray,torch,data]' on every machine" in _reason(error, 3)
+    lost = ray.exceptions.WorkerCrashedError()
+    assert _reason(lost, 2).startswith("The worker was lost 3 times (WorkerCrashedError: ")

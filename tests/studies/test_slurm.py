@@ -137,7 +137,7 @@ def test_slurm_gives_whole_gpus(tmp_path, slurm):
 
 
 def test_a_job_that_is_lost_is_told_and_what_it_finished_is_kept(tmp_path):
-    from openset.studies.executors._elsewhere import after_loss
+    from openset.studies.executors._remote import after_loss
     from openset.studies.running import run_cell
 
     changes = ["train.epochs=1", "backbone.width=8"]

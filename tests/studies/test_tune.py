@@ -53,7 +53,7 @@ def test_the_best_mean_is_chosen_with_its_evidence():
         0.4: {(0, 0): 0.90, (1, 0): 0.50, (2, 0): 0.60},
     }
     choice = decide(table)
-    assert (choice["field"], choice["chosen"], choice["told_apart"]) == ("method.weight", 0.2, True)
+    assert (choice["field"], choice["chosen"], choice["distinguishable"]) == ("method.weight", 0.2, True)
     first, best, last = choice["values"]
     gap = over_splits([0.02, 0.03, 0.02])
     assert first["chosen_minus_this"] == pytest.approx({"value": gap.value, "low": gap.low, "high": gap.high})
@@ -62,15 +62,18 @@ def test_the_best_mean_is_chosen_with_its_evidence():
     assert best["sd"] == pytest.approx(over_splits([0.82, 0.73, 0.62]).sd)
     assert [run["value"] for run in last["runs"]] == [0.9, 0.5, 0.6]
     assert "weight=0.2 has the highest mean OpenAUC, .723 over 3 stand-ins" in choice["reason"]
-    assert "Minus weight=0.1, the next, run by run: +.023 [+.009, +.038], which tells them apart" in choice["reason"]
+    assert (
+        "Difference to weight=0.1, the next best, paired by run: +.023 [+.009, +.038]; the interval excludes 0."
+        in choice["reason"]
+    )
 
 
 def test_what_cannot_be_told_apart_is_said():
     choice = decide({1: {(0, 0): 0.9, (1, 0): 0.5}, 2: {(0, 0): 0.8, (1, 0): 0.7}})
-    assert (choice["chosen"], choice["told_apart"]) == (2, False)
-    assert "which does not tell them apart" in choice["reason"]
+    assert (choice["chosen"], choice["distinguishable"]) == (2, False)
+    assert "the stand-ins do not distinguish them" in choice["reason"]
     single = decide({1: {(0, 0): 0.9}, 2: {(0, 0): 0.8}})
-    assert (single["chosen"], single["told_apart"]) == (1, False)
+    assert (single["chosen"], single["distinguishable"]) == (1, False)
     assert "does not tell how sure that is" in single["reason"]
     assert single["values"][1]["chosen_minus_this"] is None
 

@@ -30,7 +30,7 @@ GpusOption = Annotated[
     float, typer.Option("--gpus-per-cell", min=0, help="Ray, Slurm: GPUs for each training; Ray also takes 0.25.")
 ]
 RetriesOption = Annotated[
-    int, typer.Option("--retries", min=0, help="Ray, Slurm: how often a training whose worker died goes on elsewhere.")
+    int, typer.Option("--retries", min=0, help="Ray, Slurm: how often a training whose worker died is resumed.")
 ]
 SlurmOption = Annotated[
     list[str] | None,
@@ -68,7 +68,7 @@ def read_tuned(
     return fields
 
 
-def run_told(
+def run_and_report(
     cells: "Sequence[Cell]", out: Path, execution: "Execution", titles: Mapping[str, str], *, on_corrupt: str
 ) -> "list[Outcome]":
     """Run cells, saying what comes out: metrics by their `titles`. What other shards have finished is there too."""

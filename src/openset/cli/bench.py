@@ -17,7 +17,7 @@ from openset.cli._grid import (
     SlurmOption,
     read_execution,
     read_tuned,
-    run_told,
+    run_and_report,
     show_plan,
 )
 from openset.cli._outputs import FiguresOption, ReportOption, check_outputs, say_written
@@ -97,7 +97,7 @@ def command(
     if dry_run:
         show_plan(make_plan(cells, shard=execution.shard), out)
         return
-    outcomes = run_told(cells, out, execution, bench.TITLES, on_corrupt="skip" if skip_corrupt else "stop")
+    outcomes = run_and_report(cells, out, execution, bench.TITLES, on_corrupt="skip" if skip_corrupt else "stop")
     done = [(one.cell, one.summary) for one in outcomes if one.summary is not None]
     failed = [(one.cell, one.reason) for one in outcomes if one.summary is None]
     screen = console()

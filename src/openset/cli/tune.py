@@ -15,7 +15,7 @@ from openset.cli._grid import (
     ShardOption,
     SlurmOption,
     read_execution,
-    run_told,
+    run_and_report,
     show_plan,
 )
 from openset.cli._outputs import check_outputs
@@ -97,7 +97,7 @@ def command(
     if dry_run:
         show_plan(make_plan(cells, shard=execution.shard), out)
         return
-    outcomes = run_told(
+    outcomes = run_and_report(
         cells, out, execution, {metric: METRICS[metric].title}, on_corrupt="skip" if skip_corrupt else "stop"
     )
     if execution.shard != Shard():

@@ -1,7 +1,7 @@
 """A grid of cells: which of them share a training, which part of it to run, and running it by some executor."""
 
 import re
-from collections.abc import Callable, Container, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 
@@ -9,7 +9,7 @@ from openset.errors import OpenSetError
 from openset.studies.cell import Cell
 from openset.studies.executors import EXECUTORS, Executor, Resources
 from openset.studies.key import Key
-from openset.studies.running import Outcome, Task, Watcher
+from openset.studies.running import Outcome, Task, Watcher, is_finished, run_task
 
 
 @dataclass(frozen=True)
@@ -100,14 +100,21 @@ def run_grid(
     told as they come.
     """
     outcomes: dict[Key, Outcome] = {}
+
+    def take(found: Iterable[Outcome]) -> None:
+        for outcome in found:
+            if not outcome.busy:
+                outcomes[outcome.cell.key] = outcome
+                tell(outcome)
+
     todo = [rest for task in (shard or Shard()).tasks(cells) if (rest := [one for one in task if one.key not in done])]
-    with executor:
-        for wait in (False, True):
-            for outcome in executor.run(todo, wait=wait):
-                if not outcome.busy:
-                    outcomes[outcome.cell.key] = outcome
-                    tell(outcome)
-            todo = [rest for task in todo if (rest := [cell for cell in task if cell.key not in outcomes])]
-            if not todo:
-                break
+    for task in todo:
+        if all(map(is_finished, task)):  # there is nothing to start an engine for
+            take(run_task(task))
+    if any(cell.key not in outcomes for task in todo for cell in task):
+        with executor:
+            for wait in (False, True):
+                left = [rest for task in todo if (rest := [cell for cell in task if cell.key not in outcomes])]
+                if left:
+                    take(executor.run(left, wait=wait))
     return [outcomes[cell.key] for cell in cells if cell.key in outcomes]

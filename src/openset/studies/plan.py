@@ -9,7 +9,7 @@ from openset._io.files import read_json
 from openset.studies.cell import Cell
 from openset.studies.grid import Shard
 from openset.studies.key import Key
-from openset.studies.running import is_finished, serves
+from openset.studies.running import is_finished, is_reusable
 from openset.train import checkpoint
 from openset.train.lock import is_held, owner_of
 from openset.train.run import STATE
@@ -50,7 +50,7 @@ class Plan:
         return sum(step.seconds or 0.0 for step in self.steps) / 3600
 
     @property
-    def n_untold(self) -> int:
+    def n_unknown(self) -> int:
         """Trainings that no finished cell tells the length of."""
         return sum(step.seconds is None for step in self.steps)
 
@@ -61,9 +61,9 @@ class Plan:
         '0 cells: 0 done, 0 to train, about 0.0 hours one after the other.'
         """
         what = f"{len(self.steps)} cells: {self.n_done} done, {self.n_trainings} to train"
-        if self.n_untold == self.n_trainings > 0:
+        if self.n_unknown == self.n_trainings > 0:
             return f"{what}; how long that takes can be told when one has been trained."
-        untold = f", and {self.n_untold} that nothing finished is like" if self.n_untold else ""
+        untold = f", and {self.n_unknown} that nothing finished is like" if self.n_unknown else ""
         return f"{what}, about {self.hours:.1f} hours one after the other{untold}."
 
 
@@ -114,7 +114,8 @@ def _steps(task: Iterable[Cell], done: Container[Key], pace: Pace) -> Iterable[S
             there.add(cell.training)
             yield Step(cell, "done")
             continue
-        served = cell.training in there or any(map(serves, cell.siblings)) or (cell.source and serves(cell.source))
+        sources = [*cell.siblings, *filter(None, [cell.source])]
+        served = cell.training in there or any(map(is_reusable, sources))
         begun = checkpoint.read_description(cell.folder / STATE).get("state", {})
         at, epochs = int(begun.get("epoch", 0)), cell.config.train.epochs
         state, left = "train", epochs
@@ -123,7 +124,7 @@ def _steps(task: Iterable[Cell], done: Container[Key], pace: Pace) -> Iterable[S
         elif begun:
             state, left = f"resume at epoch {at + 1} of {epochs}", epochs - at
             pace.add(cell, begun.get("seconds"), at)
-        elif any(one.training in there or serves(one) for one in cell.beginnings):
+        elif any(one.training in there or is_reusable(one) for one in cell.beginnings):
             state, left = f"train from epoch {cell.plain_epochs + 1}", epochs - cell.plain_epochs
         if is_held(cell.folder):
             owner = owner_of(cell.folder)

@@ -45,11 +45,11 @@ def run_cell(
         if is_finished(cell):  # by the process that was waited for
             return _read(cell)
         source, begun = cell.source, (cell.folder / STATE).exists()
-        if source is not None and (serves(source) or not begun):
+        if source is not None and (is_reusable(source) or not begun):
             run_cell(source, on_corrupt=on_corrupt, watch=watch, wait=wait)
             return reapply(cell.config, source.folder, cell.folder, on_corrupt=on_corrupt)
         for other in cell.siblings:
-            if serves(other):
+            if is_reusable(other):
                 return rescore(cell.config, other.folder, cell.folder, on_corrupt=on_corrupt)
         for other in cell.beginnings:
             if share_beginning(cell.config, cell.plain_epochs, other.folder, cell.folder):
@@ -62,7 +62,7 @@ def is_finished(cell: Cell) -> bool:
     return (cell.folder / "summary.json").exists()
 
 
-def serves(cell: Cell) -> bool:
+def is_reusable(cell: Cell) -> bool:
     """Whether a run is finished and was made by the recipe of today."""
     if not is_finished(cell):
         return False

@@ -128,7 +128,7 @@ def choose(vary: Vary, made: Sequence[Trial], metric: str) -> dict[str, Any]:
         "field": vary.field,
         "chosen": best.value,
         "reason": _reason(vary, best, others, gaps, metric),
-        "told_apart": bool(others) and _apart(gaps[str(others[0].value)]),
+        "distinguishable": bool(others) and _excludes_zero(gaps[str(others[0].value)]),
         "metric": {
             "name": metric,
             "against": "unknown" if METRICS[metric].sees_open_set else "all",
@@ -143,7 +143,7 @@ def _gaps(best: Trial, other: Trial) -> dict[Place, float]:
     return {place: best.found[place] - other.found[place] for place in best.found if place in other.found}
 
 
-def _apart(gap: Interval | None) -> bool:
+def _excludes_zero(gap: Interval | None) -> bool:
     return gap is not None and (gap.low > 0 or gap.high < 0)
 
 
@@ -154,13 +154,12 @@ def _reason(vary: Vary, best: Trial, others: Sequence[Trial], gaps: Mapping[str,
     wording = f"{vary.label(best.value)} has the {extreme} mean {card.title}, {number(best.mean)} over {where}."
     if not others:
         return f"{wording} No other value could be trained on all of them."
-    gap = gaps[str(others[0].value)]
-    next_best = vary.label(others[0].value)
+    gap, runner_up = gaps[str(others[0].value)], vary.label(others[0].value)
     if gap is None:
         return f"{wording} One run of each does not tell how sure that is."
     between = f"{signed(gap.value)} [{signed(gap.low)}, {signed(gap.high)}]"
-    sure = "which tells them apart" if _apart(gap) else "which does not tell them apart"
-    return f"{wording} Minus {next_best}, the next, run by run: {between}, {sure}."
+    sure = "excludes 0" if _excludes_zero(gap) else "includes 0, so the stand-ins do not distinguish them"
+    return f"{wording} Difference to {runner_up}, the next best, paired by run: {between}; the interval {sure}."
 
 
 def _as_json(trial: Trial, best: Trial, gaps: Mapping[str, Interval | None]) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from openset.errors import OpenSetError
 from openset.studies.executors._base import EXECUTORS, Executor
-from openset.studies.executors._elsewhere import Parcel, after_loss
+from openset.studies.executors._remote import RemoteTask, after_loss
 from openset.studies.running import Outcome, Task
 
 ADDRESS = "RAY_ADDRESS"
@@ -20,7 +20,7 @@ _GRACE = 60.0  # seconds in which a training that is stopped can finish its step
 class OnRay(Executor):
     """Several tasks at once on the cluster that `RAY_ADDRESS` names, or else on this machine's cores.
 
-    Ray runs a task again when its worker or its machine is lost; the training then goes on from its last checkpoint.
+    Ray runs a task again when its worker or its machine is lost; the training is then resumed from its last checkpoint.
     """
 
     title = "a Ray cluster: RAY_ADDRESS, or this machine"
@@ -40,7 +40,7 @@ class OnRay(Executor):
         self.check()
         address = os.environ.get(ADDRESS) or None
         try:
-            _knock(address)
+            _check_answers(address)
             ray.init(
                 address=address,
                 include_dashboard=None if address else False,
@@ -76,7 +76,7 @@ class OnRay(Executor):
         import ray
 
         run = ray.remote(max_retries=self.resources.retries, **self._needed)(_run)
-        left = {run.remote(Parcel(task, self.resources.cpus, self.on_corrupt, wait)): task for task in tasks}
+        left = {run.remote(RemoteTask(task, self.resources.cpus, self.on_corrupt, wait)): task for task in tasks}
         try:
             while left:
                 (ended, *_), _ = ray.wait(list(left), num_returns=1)
@@ -97,15 +97,15 @@ class OnRay(Executor):
         return found
 
 
-def _knock(address: str | None) -> None:
+def _check_answers(address: str | None) -> None:
     """Whether anybody answers at an address: Ray itself would wait for many minutes."""
     host, _, port = (address or "").rpartition("/")[2].rpartition(":")
     if host and port.isdigit():
         socket.create_connection((host.strip("[]"), int(port)), timeout=_ANSWER).close()
 
 
-def _run(parcel: Parcel) -> list[Outcome]:
-    return parcel()
+def _run(remote: RemoteTask) -> list[Outcome]:
+    return remote()
 
 
 def _reason(error: Exception, retries: int) -> str:
@@ -120,4 +120,4 @@ def _reason(error: Exception, retries: int) -> str:
     if isinstance(error, ray.exceptions.RayTaskError) and isinstance(error.cause, OpenSetError):
         return str(error.cause)
     kind, first = type(error).__name__, text.strip().splitlines()[0] if text.strip() else ""
-    return f"The worker was lost {retries + 1} times ({kind}: {first}); run the same command again to go on."
+    return f"The worker was lost {retries + 1} times ({kind}: {first}); run the same command again to resume."

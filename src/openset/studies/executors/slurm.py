@@ -10,7 +10,7 @@ from typing import Any
 
 from openset.errors import OpenSetError
 from openset.studies.executors._base import EXECUTORS, Executor
-from openset.studies.executors._elsewhere import Parcel, after_loss
+from openset.studies.executors._remote import RemoteTask, after_loss
 from openset.studies.running import Outcome, Task
 
 _TIMEOUT = 24 * 60  # minutes; submitit's own default is five
@@ -19,7 +19,7 @@ _POLL = 5.0
 
 @EXECUTORS.register("slurm")
 class OnSlurm(Executor):
-    """One job per task. A job that Slurm stops and requeues goes on from its last checkpoint.
+    """One job per task. A job that Slurm stops and requeues is resumed from its last checkpoint.
 
     The command waits for the jobs; stopped, it leaves them running, and the same command reads what they have done.
     """
@@ -37,19 +37,17 @@ class OnSlurm(Executor):
 
     def run(self, tasks: Sequence[Task], *, wait: bool) -> Iterator[Outcome]:
         """Outcomes of each job as it ends."""
-        if not tasks:
-            return
         logs = tasks[0][0].layout.out / "slurm-logs"
         executor = self._executor(logs)
-        parcels = [_Requeued(Parcel(task, self.resources.cpus, self.on_corrupt, wait)) for task in tasks]
+        remote = [_Requeued(RemoteTask(task, self.resources.cpus, self.on_corrupt, wait)) for task in tasks]
         try:
             with executor.batch():
-                jobs = [executor.submit(parcel) for parcel in parcels]
+                jobs = [executor.submit(one) for one in remote]
         except Exception as error:  # submitit passes on whatever sbatch says
             first = (str(error) or type(error).__name__).splitlines()[0]
             raise OpenSetError(f"Slurm did not take the jobs: {first}") from error
         self.tell(f"Slurm: {len(jobs)} jobs, {jobs[0].job_id} to {jobs[-1].job_id}; logs in {logs}/.")
-        left = dict(zip(range(len(jobs)), zip(jobs, tasks, strict=True), strict=True))
+        left = dict(enumerate(zip(jobs, tasks, strict=True)))
         while left:
             for number, (job, task) in list(left.items()):
                 if job.done():
@@ -79,10 +77,10 @@ class OnSlurm(Executor):
 
 
 class _Requeued:
-    """A task that, when its job is stopped, asks for another job to go on with it."""
+    """A task that, when its job is stopped, asks for another job to resume it."""
 
-    def __init__(self, parcel: Parcel) -> None:
-        self.parcel = parcel
+    def __init__(self, remote: RemoteTask) -> None:
+        self.remote = remote
 
     def __call__(self) -> list[Outcome]:
         # In the main thread a training would take submitit's signals for its own. A daemon does not outlive the job.
@@ -92,7 +90,7 @@ class _Requeued:
 
     def _run(self, found: "Future[list[Outcome]]") -> None:
         try:
-            found.set_result(self.parcel())
+            found.set_result(self.remote())
         except BaseException as error:
             found.set_exception(error)
 
@@ -100,7 +98,7 @@ class _Requeued:
         """What submitit puts in the queue again."""
         import submitit
 
-        return submitit.helpers.DelayedSubmission(_Requeued(self.parcel))
+        return submitit.helpers.DelayedSubmission(_Requeued(self.remote))
 
 
 def _outcomes(job: Any, task: Task) -> list[Outcome]:
@@ -108,7 +106,7 @@ def _outcomes(job: Any, task: Task) -> list[Outcome]:
         found: list[Outcome] = job.result()
     except Exception as error:  # of submitit, or what the job raised
         last = (str(error).strip() or type(error).__name__).splitlines()[-1]
-        return after_loss(task, f"Job {job.job_id} failed ({last}); run the same command again to go on.")
+        return after_loss(task, f"Job {job.job_id} failed ({last}); run the same command again to resume.")
     return found
 
 

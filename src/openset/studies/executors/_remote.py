@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from openset.errors import OpenSetError
-from openset.studies.running import Outcome, Task, is_finished, run_cell, run_task
+from openset.studies.running import Outcome, Task, is_finished, run_task
 from openset.train.threads import set_threads
 
 _PASSED_ON = ("OPENSET_DATA", "OPENSET_CACHE", "OMP_NUM_THREADS", "HF_HOME", "HF_HUB_OFFLINE")
@@ -17,7 +17,7 @@ def _environment() -> dict[str, str]:
 
 
 @dataclass(frozen=True)
-class Parcel:
+class RemoteTask:
     """A task with the place and the settings that it was asked for in."""
 
     task: Task
@@ -29,7 +29,7 @@ class Parcel:
     environment: Mapping[str, str] = field(default_factory=_environment)
 
     def __call__(self) -> list[Outcome]:
-        """Run it here. A task that was broken off goes on: finished cells are read, a begun one is resumed."""
+        """Run it here. Of a task that was interrupted, finished cells are read, and a begun one is resumed."""
         try:
             os.chdir(self.folder)
         except OSError as error:
@@ -45,4 +45,5 @@ class Parcel:
 
 def after_loss(task: Task, reason: str) -> list[Outcome]:
     """What is left of a task whose worker was lost for good: finished cells, and failed ones."""
-    return [Outcome(cell, run_cell(cell)) if is_finished(cell) else Outcome(cell, reason=reason) for cell in task]
+    lost = [Outcome(cell, reason=reason) for cell in task if not is_finished(cell)]
+    return [*run_task([cell for cell in task if is_finished(cell)]), *lost]
