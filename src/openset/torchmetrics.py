@@ -9,7 +9,7 @@ from torchmetrics import Metric
 from torchmetrics.utilities import dim_zero_cat
 
 from openset._core.checks import check_lengths, open_mask
-from openset._core.counts import Ties
+from openset._core.decisions import Ties
 from openset.curves import oscr_curve
 from openset.metrics import open_auc
 

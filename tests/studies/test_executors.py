@@ -1,6 +1,7 @@
 """Executors: what is said where their packages are missing, and tasks for other processes."""
 
 import os
+import subprocess
 import sys
 from pathlib import Path
 
@@ -71,3 +72,31 @@ def test_a_folder_that_a_worker_cannot_see_is_named(tmp_path):
         OpenSetError, match="A worker cannot see .*gone: start the command in a folder that all machines"
     ):
         remote()
+
+
+OWN = """
+from openset.methods import Method
+
+class Mine(Method):
+    title = "Mine"
+"""
+
+
+def test_methods_of_the_users_own_are_found_by_workers_too(tmp_path):
+    """In the process of the worker nobody has named the file yet."""
+    (tmp_path / "my.py").write_text(OWN)
+    code = (
+        "import pickle, sys\n"
+        "from pathlib import Path\n"
+        "from openset._core.plugins import resolve\n"
+        "from openset.methods import METHODS\n"
+        "from openset.studies.bench import make_grid\n"
+        "from openset.studies.executors._remote import RemoteTask\n"
+        "name = resolve('my.py:Mine', METHODS)\n"
+        f"cells = make_grid(['digits'], [name], [0], [0], Path('runs'), overrides={FAST})\n"
+        "Path('task.pickle').write_bytes(pickle.dumps(RemoteTask.of(cells, 1, 'stop', wait=False)))\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, cwd=tmp_path)
+    code = "import pickle, pathlib\nprint(pickle.loads(pathlib.Path('task.pickle').read_bytes())()[0].reason or 'done')"
+    words = {"cwd": tmp_path, "capture_output": True, "text": True}
+    assert subprocess.run([sys.executable, "-c", code], check=True, **words).stdout == "done\n"

@@ -4,8 +4,8 @@ Columns (Parquet, CSV): `label`, `prediction`, `unknown_score`, and if there is 
 `group`, `open_class`. A file with `label` and `logit_0`, `logit_1`, ... instead (also `feature_0`, ...) is turned into
 scores. In place of the numbers there may be the names of the classes, `prob_polar bear`. Labels are numbers or class
 names; the words `negative` and `unknown` mean -1 and -2.
-Arrays (NPZ): `labels`, `predictions`, `unknown_score`, ...; or `labels` and `logits`; or `gt` and `logits`, the form
-that openset-imagenet writes.
+Arrays (NPZ): `labels`, `predictions`, `unknown_score`, ...; or `labels` and `logits`, perhaps with `features` and the
+last layer, `weight` and `bias`; or `gt` and `logits`, the form that openset-imagenet writes.
 """
 
 import json
@@ -21,7 +21,7 @@ from openset._io.csv_layout import csv_layout
 from openset._io.files import existing, read_npz, read_table, replacing, write_npz
 from openset._io.score_columns import BLOCKS, COLUMNS, Content, from_table
 from openset.errors import OpenSetError
-from openset.posthoc import SCORES, Outputs, as_matrix
+from openset.posthoc import FittedScore, Head, Outputs, as_matrix, load, parse_score
 from openset.scores import Scores
 
 if TYPE_CHECKING:
@@ -43,7 +43,9 @@ def read_scores(
     known classes alone.
     """
     file = existing(path)
-    trained = None if fit is None else read_outputs(fit, background=background)
+    trained = None if fit is None else _read_fit(fit, background=background)
+    if score is None and isinstance(trained, FittedScore):
+        score = str(trained.spec)
     try:
         content = _read(file)
         if score is None and content.unknown_score is not None:
@@ -60,6 +62,7 @@ def read_scores(
             score=score or "max_logit",
             background=background,
             features=content.features,
+            head=_head(content),
             fit=trained,
             class_names=content.class_names,
             ids=content.ids,
@@ -69,6 +72,16 @@ def read_scores(
         )
     except OpenSetError as error:
         raise _named(file, error) from error
+
+
+def _read_fit(path: str | Path, *, background: bool) -> Outputs | FittedScore:
+    """Training outputs, or a score that is fitted already."""
+    return load(path) if Path(path).suffix == ".safetensors" else read_outputs(path, background=background)
+
+
+def _head(content: Content) -> Head | None:
+    """The last layer, where the file has it: without a bias it has none."""
+    return None if content.weight is None else (content.weight, content.bias)
 
 
 def _named(file: Path, error: OpenSetError) -> OpenSetError:
@@ -89,12 +102,12 @@ def read_outputs(path: str | Path, *, background: bool = False) -> Outputs:
         }
     except OpenSetError as error:
         raise _named(file, error) from error
-    return Outputs(labels, **matrices, background=background, name=str(file))
+    return Outputs(labels, **matrices, background=background, name=str(file), head=_head(content))
 
 
 def _what_is_missing(content: Content, score: str | None) -> str:
     if score is not None:
-        SCORES[score]  # a misspelt name is the likelier mistake
+        parse_score(score)  # a misspelt name is the likelier mistake
         return f"score '{score}' is made from logits, and the file has none (columns logit_0, logit_1, ...)."
     lacking = "unknown_score" if content.predictions is not None else "prediction and unknown_score"
     return (
@@ -118,7 +131,7 @@ def _by_probability(content: Content, *, background: bool) -> Content:
         content,
         predictions=best if content.predictions is None else content.predictions,
         unknown_score=unknown_score,
-        meta={**(content.meta or {}), "score": "msp"},
+        meta={**(content.meta or {}), "score": parse_score("msp").as_json()},
     )
 
 
@@ -183,6 +196,8 @@ def _from_npz(arrays: dict[str, NDArray[Any]]) -> Content:
         probabilities=arrays.get("probabilities"),
         logits=arrays.get("logits"),
         features=arrays.get("features"),
+        weight=arrays.get("weight"),
+        bias=arrays.get("bias"),
         class_names=_names(metadata),
         ids=arrays.get("ids"),
         groups=arrays.get("groups"),

@@ -13,7 +13,7 @@ from openset.errors import OpenSetError
 app = typer.Typer(
     name="openset",
     help="Measure, compare and operate models that must say: I don't know this.",
-    epilog="Add --debug to any command to see the traceback of an error.",
+    epilog="Add to any command: --debug to see the traceback of an error, --plugin FILE.py to run your own file first.",
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode="rich",
@@ -43,7 +43,9 @@ def main(arguments: list[str] | None = None) -> None:
     debug = "--debug" in words or bool(os.environ.get("OPENSET_DEBUG"))
     keep_memory()
     try:
-        app([word for word in words if word != "--debug"], prog_name="openset")
+        from openset.cli._plugins import run_plugins
+
+        app(run_plugins([word for word in words if word != "--debug"]), prog_name="openset")
     except OpenSetError as error:
         if debug:
             raise

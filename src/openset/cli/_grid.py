@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from openset.cli._console import console, table
+from openset.cli._console import console, show_table
 from openset.errors import OpenSetError
 
 if TYPE_CHECKING:
     from openset.studies.cell import Cell
     from openset.studies.choice import Setting
     from openset.studies.grid import Execution
-    from openset.studies.plan import Plan
+    from openset.studies.plan import Plan, Step
     from openset.studies.running import Outcome
 
 EngineOption = Annotated[
@@ -75,7 +75,7 @@ def run_and_report(
     from rich.markup import escape
 
     from openset.cli._training import training_bar
-    from openset.results.tables import counted
+    from openset.results.numbers import counted
     from openset.studies.grid import Shard, run_grid
     from openset.studies.running import Outcome, is_finished, run_cell
     from openset.studies.summaries import value_of
@@ -119,14 +119,13 @@ def run_and_report(
 
 def show_plan(plan: "Plan", out: Path) -> None:
     """The cells and what would become of them."""
-    from rich.markup import escape
+    from openset.results.table import Table
 
-    made = table("cell", "what is left", "about hours")
-    made.columns[1].justify = "left"
-    for step in plan.steps:
-        hours = "" if not step.epochs else "?" if step.seconds is None else f"{step.seconds / 3600:.2f}"
-        made.add_row(escape(step.cell.key.title), escape(step.state), hours)
+    def hours(step: "Step") -> str:
+        return "" if not step.epochs else "?" if step.seconds is None else f"{step.seconds / 3600:.2f}"
+
+    rows = [[step.cell.key.title, step.state, hours(step)] for step in plan.steps]
+    show_table(Table(["cell", "what is left", "about hours"], rows, align="llr"))
     screen = console()
-    screen.print(made)
     screen.print(plan.summary(), highlight=False)
     screen.print(f"Nothing was run. Run folders: {out}/", highlight=False, markup=False)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
-from openset.cli._console import JsonOption, SkipCorruptOption, console, table
+from openset.cli._console import JsonOption, SkipCorruptOption, console, show_table
 from openset.cli._grid import (
     CpusOption,
     DryRunOption,
@@ -20,12 +20,13 @@ from openset.cli._grid import (
     run_and_report,
     show_plan,
 )
-from openset.cli._outputs import FiguresOption, ReportOption, check_outputs, say_written
+from openset.cli._outputs import FiguresOption, ReportOption, check_outputs, say_written, write_tables
+from openset.cli._plugins import OWN, resolving
 from openset.cli.train import DataRootOption, SetOption, TunedOption
 
 if TYPE_CHECKING:
     from openset.results.views.runs import BenchRow
-    from openset.studies.bench import Row, Vary
+    from openset.studies.bench import Vary
     from openset.studies.cell import Cell
 
     Done = Sequence[tuple[Cell, Mapping[str, Any]]]
@@ -36,7 +37,13 @@ _Key = TypeVar("_Key")
 def command(
     protocols: Annotated[str, typer.Option("--protocols", "-p", help="Names, separated by commas.")] = "digits",
     methods: Annotated[
-        str, typer.Option("--methods", "-m", help="Names, separated by commas; 'all' for every method.")
+        str,
+        typer.Option(
+            "--methods",
+            "-m",
+            help=f"Names, separated by commas; 'all' for every method; {OWN}.",
+            callback=resolving("openset.methods", "METHODS"),
+        ),
     ] = "maxlogit,openauc",
     splits: Annotated[
         str | None, typer.Option("--splits", help="Numbers or ranges: 0-4 or 0,2; else up to five that there are.")
@@ -71,7 +78,7 @@ def command(
     Example: openset bench --methods openauc --vary method.weight=0.05,0.1,0.2,0.4 --figures figures
     Example: openset bench --methods all --engine ray --gpus-per-cell 0.25
     """
-    from openset._io.files import write_json, write_text
+    from openset._io.files import write_json
     from openset.cli._numbers import names, numbers
     from openset.methods import METHODS
     from openset.studies import bench, bench_tables
@@ -102,16 +109,12 @@ def command(
     failed = [(one.cell, one.reason) for one in outcomes if one.summary is None]
     screen = console()
     rows = bench.tabulate(done)
-    for suffix, text in (
-        ("md", bench_tables.markdown(rows)),
-        ("tex", bench_tables.latex(rows)),
-        ("csv", bench_tables.comma_separated(rows)),
-    ):
-        write_text(out / f"bench.{suffix}", text)
+    made = bench_tables.bench_table(rows)
+    write_tables(out / "bench.tex", out / "bench.md", out / "bench.csv", [made], bench_tables.bench_lines(rows))
     write_json(out / "bench_failed.json", [{"run": str(cell.folder), "reason": reason} for cell, reason in failed])
     if json is not None:
         write_json(json, as_json(done, failed))
-    _show(rows)
+    show_table(made)
     screen.print(f"Tables: {out}/bench.md, bench.tex, bench.csv", highlight=False, markup=False)
     if report is not None:
         from openset.present.page import bench_page, write_page
@@ -123,71 +126,35 @@ def command(
         raise typer.Exit(1)
 
 
-def _show(rows: "Sequence[Row]") -> None:
-    """Print the table."""
-    from rich.markup import escape
-
-    from openset.studies import bench, bench_tables
-
-    made = table("protocol", "method", "runs", *bench.TITLES.values(), title="Mean ± standard deviation, percent")
-    made.columns[1].justify = "left"
-    for row in rows:
-        texts = [
-            f"[bold]{bench_tables.cell_text(row, metric)}[/bold]"
-            if bench_tables.is_best(row, metric, rows)
-            else bench_tables.cell_text(row, metric)
-            for metric in bench.COLUMNS
-        ]
-        made.add_row(escape(row.protocol), row.method, str(row.n), *texts)
-    screen = console()
-    screen.print(made)
-    screen.print("Against unknowns alone where a protocol also has negatives; bold: best of the protocol.", style="dim")
-
-
 def as_json(done: "Done", failed: "Sequence[tuple[Cell, str]]") -> dict[str, Any]:
     """Mean and spread of every row of the tables, the folders of its runs, and what failed."""
-    from openset.evaluation import provenance
+    from openset.results.provenance import provenance
+    from openset.studies.bench import tabulate
 
     return {
         "schema": 1,
         "groups": [
             {
-                "protocol": protocol,
-                "method": name,
+                "protocol": row.protocol,
+                "method": row.method,
                 "runs": [str(cell.folder) for cell, _ in runs],
-                "metrics": _spreads([summary for _, summary in runs], [cell.config.split for cell, _ in runs]),
+                "metrics": [
+                    {"name": name, "params": {}, "against": _against(runs[0][1], name), **spread.as_json()}
+                    for name, spread in row.spreads.items()
+                ],
             }
-            for (protocol, name), runs in _by(done, lambda cell: (cell.key.protocol, cell.key.name)).items()
+            for row, runs in zip(
+                tabulate(done), _by(done, lambda cell: (cell.key.protocol, cell.key.name)).values(), strict=True
+            )
         ],
         "failed": [{"run": str(cell.folder), "reason": reason} for cell, reason in failed],
         "provenance": provenance(),
     }
 
 
-def _spreads(summaries: Sequence[Mapping[str, Any]], splits: Sequence[int]) -> list[dict[str, Any]]:
-    """The figures of the tables over runs, each on its split; of one run there is no spread."""
-    from openset.intervals import over_splits
-    from openset.studies.bench import COLUMNS
-    from openset.studies.summaries import value_of
-
-    made = []
-    for metric in COLUMNS:
-        parts = {entry["against"] for entry in summaries[0]["metrics"] if entry["name"] == metric}
-        values = [value_of(summary, metric) for summary in summaries]
-        found = over_splits(values, splits=splits) if len(values) > 1 else None
-        made.append(
-            {
-                "name": metric,
-                "params": {},
-                "against": "unknown" if "unknown" in parts else "all",
-                "value": values[0] if found is None else found.value,
-                "sd": None if found is None else found.sd,
-                "low": None if found is None else found.low,
-                "high": None if found is None else found.high,
-                "n": len(values),
-            }
-        )
-    return made
+def _against(summary: Mapping[str, Any], metric: str) -> str:
+    """What the tables show: against the unknowns alone where there are negatives too."""
+    return "unknown" if any((m["name"], m["against"]) == (metric, "unknown") for m in summary["metrics"]) else "all"
 
 
 def _dots(done: "Done") -> "list[BenchRow]":
@@ -209,6 +176,7 @@ def _dots(done: "Done") -> "list[BenchRow]":
 def _draw(done: "Done", folder: Path, varied: "Vary | None") -> list[Path]:
     """The dots, confidence over epochs where there were negatives, and what the field that varies does."""
     from openset.present import plots
+    from openset.results.spread import spread_of
     from openset.results.views.runs import GammaLog, Sensitivity, TrainingLog
     from openset.studies.summaries import value_of
 
@@ -216,7 +184,8 @@ def _draw(done: "Done", folder: Path, varied: "Vary | None") -> list[Path]:
     several = len({cell.key.protocol for cell, _ in done}) > 1
     confidence = {}
     for (name, protocol), runs in _by(done, lambda cell: (cell.key.name, cell.key.protocol)).items():
-        log = GammaLog.mean(TrainingLog.read(cell.folder / "log.csv") for cell, _ in runs)
+        logs = [TrainingLog.read(cell.folder / "log.csv") for cell, _ in runs]
+        log = GammaLog.mean(logs, [cell.config.split for cell, _ in runs])
         if log is not None:
             confidence[f"{name}, {protocol}" if several else name] = log
     if confidence:
@@ -224,11 +193,11 @@ def _draw(done: "Done", folder: Path, varied: "Vary | None") -> list[Path]:
     if varied is not None:
         found = {}
         for (method, protocol), runs in _by(done, lambda cell: (cell.key.method, cell.key.protocol)).items():
-            values = {
-                value: [value_of(summary, "open_auc") for _, summary in same]
+            spreads = {
+                value: spread_of([value_of(s, "open_auc") for _, s in same], [cell.config.split for cell, _ in same])
                 for value, same in sorted(_by(runs, lambda cell: float(cell.value or 0.0)).items())
             }
-            found[f"{method}, {protocol}"] = Sensitivity(list(values), list(values.values()))
+            found[f"{method}, {protocol}"] = Sensitivity(list(spreads), list(spreads.values()))
         made["sensitivity"] = plots.sensitivity(found, setting=varied.field)
     return [path for name, figure in made.items() for path in plots.save(figure, folder / name)]
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from openset.cli._console import JsonOption, SkipCorruptOption, console, table
+from openset.cli._console import JsonOption, SkipCorruptOption, console, show_table
 from openset.cli._grid import (
     CpusOption,
     DryRunOption,
@@ -19,6 +19,7 @@ from openset.cli._grid import (
     show_plan,
 )
 from openset.cli._outputs import check_outputs
+from openset.cli._plugins import OWN, resolving
 from openset.cli.train import DataRootOption, SetOption
 
 if TYPE_CHECKING:
@@ -33,7 +34,15 @@ def command(
     protocol: Annotated[
         str | None, typer.Option("--protocol", "-p", help="Protocol to choose for; else that of the recipe.")
     ] = None,
-    method: Annotated[str | None, typer.Option("--method", "-m", help="Method; else that of the recipe.")] = None,
+    method: Annotated[
+        str | None,
+        typer.Option(
+            "--method",
+            "-m",
+            help=f"Method; else that of the recipe; {OWN}.",
+            callback=resolving("openset.methods", "METHODS"),
+        ),
+    ] = None,
     split: Annotated[int, typer.Option("--split", min=0, help="Split of the protocol.")] = 0,
     stand_ins: Annotated[
         int, typer.Option("--stand-ins", min=1, max=100, help="How many choices of classes to hold out.")
@@ -116,30 +125,30 @@ def command(
 
 
 def _show(vary: "Vary", choice: dict[str, Any], title: str) -> None:
-    """The values with what they reached, the chosen one in bold."""
-    from rich.markup import escape
+    """The values with what they reached, the chosen one marked."""
+    from openset.results.numbers import difference, mean_and_sd, number
+    from openset.results.table import Cell, Table
 
-    from openset.results.tables import number, signed
-
-    numbers = [one["stand_in"] for one in choice["stand_ins"]]
-    columns = (vary.field, "mean", *(f"stand-in {one}" for one in numbers), "chosen - this")
-    made = table(*columns, title=f"{title} on stand-ins")
+    places = [one["stand_in"] for one in choice["stand_ins"]]
+    rows: list[list[Cell | str]] = []
     for one in choice["values"]:
-        found = {at: [run["value"] for run in one["runs"] if run["stand_in"] == at] for at in numbers}
-        gap = one["chosen_minus_this"]
-        between = "" if gap is None else f"{signed(gap['value'])} \\[{signed(gap['low'])}, {signed(gap['high'])}]"
-        chosen = one["value"] == choice["chosen"]
-        name = escape(str(one["value"]))
-        made.add_row(
-            f"[bold]{name}[/bold]" if chosen else name,
-            "-" if one["mean"] is None else number(one["mean"]),
-            *("-" if not values else number(sum(values) / len(values)) for values in found.values()),
-            "chosen" if chosen else between or "-",
+        found = {at: [run["value"] for run in one["runs"] if run["stand_in"] == at] for at in places}
+        gap, mean, chosen = one["chosen_minus_this"], one["mean"], one["value"] == choice["chosen"]
+        between = "" if gap is None else difference(gap["value"], gap["low"], gap["high"])
+        rows.append(
+            [
+                str(one["value"]),
+                Cell("" if mean is None else mean_and_sd(mean["value"], mean["sd"]), best=chosen),
+                *("" if not values else number(sum(values) / len(values)) for values in found.values()),
+                "chosen" if chosen else between,
+            ]
         )
+    head = [vary.field, "mean ± sd", *(f"stand-in {at}" for at in places), "chosen minus this"]
+    held = " ".join(
+        f"Stand-in {one['stand_in']} holds out {', '.join(one['held_out'])}." for one in choice["stand_ins"]
+    )
+    show_table(Table(head, rows, title=f"{title} on stand-ins", note=" ".join(held)))
     screen = console()
-    screen.print(made)
-    for one in choice["stand_ins"]:
-        screen.print(f"Stand-in {one['stand_in']} holds out {', '.join(one['held_out'])}.", style="dim", markup=False)
     screen.print(choice["reason"], highlight=False, markup=False)
     for note in choice["notes"]:
         screen.print(f"Note: {note}", style="dim", highlight=False, markup=False)

@@ -7,7 +7,7 @@ from typing import Any
 from openset.errors import OpenSetError
 from openset.reproduction.options import Options
 from openset.reproduction.recipes import cell_config, recipe_name
-from openset.results.tables import counted
+from openset.results.numbers import counted
 from openset.studies.cell import Cell, Layout
 from openset.studies.executors import Executor
 from openset.studies.grid import Execution, run_grid

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from openset.errors import OpenSetError
-from openset.intervals import over_splits
+from openset.metrics import METRICS
 from openset.protocols import n_splits
+from openset.results.spread import Spread, spread_of
 from openset.studies.cell import Cell, Layout, protocol_name
 from openset.studies.choice import NOT_TO_VARY, Setting
 from openset.studies.key import Key
@@ -17,9 +18,10 @@ from openset.studies.summaries import value_of
 from openset.train.config import read_config
 from openset.train.run import for_vectors, holds_vectors
 
-COLUMNS = ("closed_set_accuracy", "auroc", "open_auc")
+COLUMNS = tuple(name for name, card in METRICS.items() if card.headline and not card.variants[0])
+"""The headline metrics that need no option."""
 _MOST_SPLITS = 5  # when nobody says how many: as the papers have
-TITLES = {"closed_set_accuracy": "Accuracy", "auroc": "AUROC", "open_auc": "OpenAUC"}
+TITLES = {name: METRICS[name].title for name in COLUMNS}
 
 
 @dataclass(frozen=True)
@@ -107,22 +109,24 @@ def _splits_of(protocol: str, wanted: Sequence[int] | None) -> Sequence[int]:
 
 @dataclass(frozen=True)
 class Row:
-    """Mean and standard deviation of one method on one protocol."""
+    """One method on one protocol: the spread of each metric over splits and seeds."""
 
     protocol: str
     method: str
-    n: int
-    means: dict[str, float]
-    sds: dict[str, float | None]
+    spreads: Mapping[str, Spread]
+
+    @property
+    def n(self) -> int:
+        """Runs."""
+        return next(iter(self.spreads.values())).n
 
 
 def tabulate(done: Sequence[tuple[Cell, Mapping[str, Any]]], metrics: Sequence[str] = COLUMNS) -> list[Row]:
     """One row per protocol, method and value of what varies, over splits and seeds."""
     rows = []
-    for key in dict.fromkeys((cell.key.protocol, cell.key.name) for cell, _ in done):
-        mine = [summary for cell, summary in done if (cell.key.protocol, cell.key.name) == key]
-        values = {metric: [value_of(summary, metric) for summary in mine] for metric in metrics}
-        means = {metric: sum(found) / len(found) for metric, found in values.items()}
-        sds = {metric: over_splits(found).sd if len(found) > 1 else None for metric, found in values.items()}
-        rows.append(Row(*key, len(mine), means, sds))
+    for name in dict.fromkeys((cell.key.protocol, cell.key.name) for cell, _ in done):
+        mine = [(cell.key.split, found) for cell, found in done if (cell.key.protocol, cell.key.name) == name]
+        splits = [split for split, _ in mine]
+        spreads = {metric: spread_of([value_of(summary, metric) for _, summary in mine], splits) for metric in metrics}
+        rows.append(Row(*name, spreads))
     return rows

@@ -1,7 +1,6 @@
 """Results of a study: one small file per finished cell, so that it goes on from a clean checkout too."""
 
 import os
-import platform
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import Any
 from openset._io.files import read_json, write_json
 from openset.errors import OpenSetError
 from openset.evaluation import Result
+from openset.results.provenance import cpu_model
 from openset.studies.key import Key
 from openset.studies.summaries import find_result
 
@@ -105,17 +105,6 @@ class Finished:
     def minutes(self) -> float:
         """Minutes of training."""
         return float(self.content["seconds"]) / 60
-
-
-def cpu_model() -> str:
-    """What the processor calls itself."""
-    try:
-        for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
-            if line.startswith("model name"):
-                return line.partition(":")[2].strip()
-    except OSError:
-        pass
-    return platform.processor() or platform.machine()
 
 
 def seeds_found(results: Path, study: str, scale: str) -> set[int]:

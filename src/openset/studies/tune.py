@@ -11,11 +11,11 @@ from typing import Any
 
 from openset._core.checks import UNKNOWN
 from openset.errors import OpenSetError
-from openset.evaluation import provenance
-from openset.intervals import Interval, over_splits
 from openset.metrics import METRICS
 from openset.protocols.stand_in import StandIn
-from openset.results.tables import counted, number, signed
+from openset.results.numbers import counted, difference, number
+from openset.results.provenance import provenance
+from openset.results.spread import Spread, spread_of
 from openset.scores import Scores
 from openset.studies.bench import Vary, make_grid
 from openset.studies.cell import Cell
@@ -49,21 +49,13 @@ class Trial:
     """Whether nothing failed; others take no part in the choice."""
 
     @property
-    def mean(self) -> float:
-        """Over stand-ins and seeds."""
-        return sum(self.found.values()) / len(self.found)
-
-    @property
-    def spread(self) -> Interval | None:
-        """Mean, interval and standard deviation over stand-ins; None of a single run."""
-        return spread_of(self.found)
+    def spread(self) -> Spread:
+        """Mean, interval and standard deviation over stand-ins, the seeds of one being one observation."""
+        return _spread(self.found)
 
 
-def spread_of(found: Mapping[Place, float]) -> Interval | None:
-    """Over stand-ins, the seeds of one being one observation; None of a single run."""
-    if len(found) < 2:
-        return None
-    return over_splits(list(found.values()), splits=[number for number, _ in found])
+def _spread(found: Mapping[Place, float]) -> Spread:
+    return spread_of(list(found.values()), [place for place, _ in found])
 
 
 def tuning_grid(
@@ -121,9 +113,9 @@ def choose(vary: Vary, made: Sequence[Trial], metric: str) -> dict[str, Any]:
     complete = [trial for trial in made if trial.complete]
     if not complete:
         raise OpenSetError(f"No value of {vary.field} could be trained on all stand-ins; nothing is chosen.")
-    ranked = sorted(complete, key=lambda trial: -sign * trial.mean)
+    ranked = sorted(complete, key=lambda trial: -sign * trial.spread.value)
     best, others = ranked[0], ranked[1:]
-    gaps = {str(trial.value): spread_of(_gaps(best, trial)) for trial in others}
+    gaps = {str(trial.value): _spread(_gaps(best, trial)) for trial in others}
     return {
         "field": vary.field,
         "chosen": best.value,
@@ -134,7 +126,7 @@ def choose(vary: Vary, made: Sequence[Trial], metric: str) -> dict[str, Any]:
             "against": "unknown" if METRICS[metric].sees_open_set else "all",
             "better": METRICS[metric].better,
         },
-        "values": [_as_json(trial, best, gaps) for trial in made],
+        "values": [_as_json(trial, gaps) for trial in made],
     }
 
 
@@ -143,40 +135,35 @@ def _gaps(best: Trial, other: Trial) -> dict[Place, float]:
     return {place: best.found[place] - other.found[place] for place in best.found if place in other.found}
 
 
-def _excludes_zero(gap: Interval | None) -> bool:
-    return gap is not None and (gap.low > 0 or gap.high < 0)
+def _excludes_zero(gap: Spread) -> bool:
+    return gap.low is not None and gap.high is not None and (gap.low > 0 or gap.high < 0)
 
 
-def _reason(vary: Vary, best: Trial, others: Sequence[Trial], gaps: Mapping[str, Interval | None], metric: str) -> str:
-    card = METRICS[metric]
-    where = counted(len({number for number, _ in best.found}), "stand-in")
+def _reason(vary: Vary, best: Trial, others: Sequence[Trial], gaps: Mapping[str, Spread], metric: str) -> str:
+    card, reached = METRICS[metric], best.spread
+    where = counted(len({place for place, _ in best.found}), "stand-in")
     extreme = "highest" if card.better == "higher" else "lowest"
-    wording = f"{vary.label(best.value)} has the {extreme} mean {card.title}, {number(best.mean)} over {where}."
+    wording = f"{vary.label(best.value)} has the {extreme} mean {card.title}, {number(reached.value)} over {where}."
     if not others:
         return f"{wording} No other value could be trained on all of them."
     gap, runner_up = gaps[str(others[0].value)], vary.label(others[0].value)
-    if gap is None:
+    if gap.low is None:
         return f"{wording} One run of each does not tell how sure that is."
-    between = f"{signed(gap.value)} [{signed(gap.low)}, {signed(gap.high)}]"
     sure = "excludes 0" if _excludes_zero(gap) else "includes 0, so the stand-ins do not distinguish them"
+    between = difference(gap.value, gap.low, gap.high)
     return f"{wording} Difference to {runner_up}, the next best, paired by run: {between}; the interval {sure}."
 
 
-def _as_json(trial: Trial, best: Trial, gaps: Mapping[str, Interval | None]) -> dict[str, Any]:
-    spread, gap = trial.spread, gaps.get(str(trial.value))
+def _as_json(trial: Trial, gaps: Mapping[str, Spread]) -> dict[str, Any]:
+    gap = gaps.get(str(trial.value))
     return {
         "value": trial.value,
         "complete": trial.complete,
-        "mean": trial.mean if trial.found else None,
-        "sd": None if spread is None else spread.sd,
-        "low": None if spread is None else spread.low,
-        "high": None if spread is None else spread.high,
-        "chosen_minus_this": None
-        if trial is best or gap is None
-        else {"value": gap.value, "low": gap.low, "high": gap.high},
+        "mean": trial.spread.as_json() if trial.found else None,
+        "chosen_minus_this": None if gap is None else gap.as_json(),
         "runs": [
-            {"stand_in": number, "seed": seed, "value": value, "folder": str(trial.folders[number, seed])}
-            for (number, seed), value in sorted(trial.found.items())
+            {"stand_in": place, "seed": seed, "value": value, "folder": str(trial.folders[place, seed])}
+            for (place, seed), value in sorted(trial.found.items())
         ],
     }
 

@@ -76,7 +76,9 @@ class OnRay(Executor):
         import ray
 
         run = ray.remote(max_retries=self.resources.retries, **self._needed)(_run)
-        left = {run.remote(RemoteTask(task, self.resources.cpus, self.on_corrupt, wait)): task for task in tasks}
+        left = {
+            run.remote(RemoteTask.of(task, self.resources.cpus, self.on_corrupt, wait=wait)): task for task in tasks
+        }
         try:
             while left:
                 (ended, *_), _ = ray.wait(list(left), num_returns=1)
