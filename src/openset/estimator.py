@@ -147,6 +147,7 @@ class OpenSetClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         from openset.train.build import make_network
         from openset.train.feed import Feed
         from openset.train.loop import fit
+        from openset.train.threads import threads_for
 
         config = self._config(len(labels))
         uses_negatives = METHODS[config.method.name].uses_negatives
@@ -155,7 +156,8 @@ class OpenSetClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         feed = Feed(Vectors(vectors, labels), config.data, np.flatnonzero(labels >= (-1 if uses_negatives else 0)))
         self.network_: Network = make_network(config, feed, len(self.classes_))
         none = Feed(Vectors(vectors, labels), config.data, np.flatnonzero(labels >= 0)[:1])
-        with torch.random.fork_rng(devices=[]):  # the caller's random numbers stay as they are
+        alone = threads_for(self.network_, config, vectors.shape[1:])
+        with alone, torch.random.fork_rng(devices=[]):  # the caller's random numbers stay as they are
             fit(Fabric(accelerator="cpu", devices=1), self.network_, feed, none, config)
         self.network_.eval()
 

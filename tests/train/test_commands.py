@@ -16,7 +16,7 @@ from openset.present.csv_text import csv_table
 from openset.present.latex import latex_table
 from openset.present.markdown import markdown_table
 from openset.results.spread import spread_of
-from openset.studies import bench
+from openset.studies import bench, running
 from openset.studies.bench_tables import bench_lines, bench_table
 from openset.train.config import read_config
 
@@ -292,9 +292,9 @@ def test_methods_lists_all(tmp_path, capsys):
 
 def test_bench_fills_the_grid_shares_trainings_and_goes_on(tmp_path, capsys, monkeypatch):
     trainings = []
-    train = bench.train
+    train = running.train
     monkeypatch.setattr(
-        bench,
+        running,
         "train",
         lambda config, *words, **more: (trainings.append(config.method.name), train(config, *words, **more))[1],
     )
@@ -339,11 +339,10 @@ def test_bench_survives_failures(tmp_path, capsys, images):
 def test_what_looks_like_markup_is_printed_as_it_is(tmp_path, capsys, monkeypatch):
     trouble = "[/__w/pair.cc:537] Read error [enforce fail]"
 
-    def fail(cells, *, tell, **options):
-        tell(cells[0], None, trouble)
-        return [], [(cells[0], trouble)]
+    def fail(cell, **options):
+        raise OpenSetError(trouble)
 
-    monkeypatch.setattr(bench, "run_grid", fail)
+    monkeypatch.setattr(running, "run_cell", fail)
     assert openset("bench", "-p", "digits", "-m", "maxlogit", "--splits", "0", "--out", tmp_path / "b[v2]") == 2
     said = capsys.readouterr()
     assert f"failed: {trouble}" in said.out
@@ -419,9 +418,9 @@ def test_bench_finds_mistakes_before_training(tmp_path, capsys):
 
 def test_bench_varies_a_field(tmp_path, capsys, monkeypatch):
     trained = []
-    train = bench.train
+    train = running.train
     monkeypatch.setattr(
-        bench,
+        running,
         "train",
         lambda config, *words, **more: (trained.append(config.method.options["weight"]), train(config, *words, **more))[
             1
@@ -453,7 +452,8 @@ def test_without_splits_a_grid_has_those_that_there_are(tmp_path):
     file = tmp_path / "one.yaml"
     file.write_text("name: one\ndata: digits\nknown: ['1', '2']\nunknown: ['3']\n")
     cells = bench.make_grid(["digits", str(file)], ["softmax"], None, [0], tmp_path)
-    assert [(cell.protocol, cell.config.split) for cell in cells] == [*(("digits", n) for n in range(5)), ("one", 0)]
+    found = [(cell.key.protocol, cell.config.split) for cell in cells]
+    assert found == [*(("digits", n) for n in range(5)), ("one", 0)]
 
 
 def test_what_varies_is_drawn_in_order(tmp_path, monkeypatch):

@@ -127,11 +127,13 @@ def _read_by(name: str, lists: Path | None) -> list[Path]:
 
 
 def _has_definition(name: str) -> bool:
-    """A folder of CSV lists is a protocol without one."""
+    """A folder of CSV lists is a protocol without one, and so is a stand-in."""
     from openset._io.files import is_folder
-    from openset.protocols import PROTOCOLS
+    from openset.protocols import PROTOCOLS, parse_stand_in
     from openset.protocols.from_lists import find_lists
 
+    if parse_stand_in(name) is not None:
+        return False
     return name in PROTOCOLS or not (is_folder(name) and find_lists(Path(name)))
 
 

@@ -68,6 +68,8 @@ class Definition:
     published_samples: Mapping[str, Sequence[int]] = field(default_factory=dict)
     folder: Path | None = None
     """Where relative data paths start; None for shipped protocols."""
+    trained_as: str = ""
+    """A shipped protocol's: another one with the same known classes and training samples, whose training serves it."""
 
     @property
     def n_splits(self) -> int:
@@ -105,7 +107,7 @@ def parse(content: Any, *, name: str, where: str, folder: Path | None = None) ->
     """Check a mapping as read from JSON or YAML and turn it into a definition."""
     if not isinstance(content, Mapping):
         raise OpenSetError(f"{where}: expected fields such as 'data:' and 'known:', found {type(content).__name__}.")
-    _check_fields(content, _FIELDS, where)
+    _check_fields(content, _FIELDS | ({"trained_as"} if folder is None else set()), where)
     data = content.get("data")
     if not isinstance(data, str) or not data:
         raise OpenSetError(f"{where}: the field 'data' is missing: name the data set that holds the known classes.")
@@ -125,6 +127,7 @@ def parse(content: Any, *, name: str, where: str, folder: Path | None = None) ->
         superclasses=_superclasses(content.get("superclasses", {}), where),
         published_samples=_published(content.get("published_samples", {}), where),
         folder=folder,
+        trained_as=str(content.get("trained_as", "")),
         **shares,
     )
 

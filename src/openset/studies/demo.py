@@ -80,7 +80,7 @@ def compare_networks(folder: Path, first: str = "openauc", second: str = "maxlog
     from openset._io.files import read_json
     from openset.results.numbers import difference
     from openset.results.spread import spread_of
-    from openset.studies.bench import value_of
+    from openset.studies.summaries import value_of
 
     def values(method: str) -> list[float]:
         names = [folder / "digits" / method / f"split{split}-seed0" / "summary.json" for split in range(N_SPLITS)]

@@ -41,6 +41,16 @@ def read_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
     return tensors, metadata
 
 
+def read_description(path: Path) -> dict[str, Any]:
+    """The description alone, which is quick; {} where there is none that can be read."""
+    try:
+        with safe_open(path, "pt") as opened:
+            found = json.loads((opened.metadata() or {}).get(_KEY, "null"))
+    except (SafetensorError, ValueError, RecursionError, OSError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
 def fingerprint_of(path: Path) -> str:
     """Sixteen hexadecimal digits that tell a weights file from any other."""
     with existing(path).open("rb") as stream:

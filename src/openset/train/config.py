@@ -133,6 +133,8 @@ class Engine:
     precision: Literal["32-true", "bf16-mixed", "16-mixed"] = "32-true"
     channels_last: bool = True
     compile: bool = False
+    threads: int = 0
+    """Of the CPU; 0 = one for small networks, else as many as PyTorch chooses (OMP_NUM_THREADS)."""
 
 
 @dataclass(frozen=True)
@@ -174,6 +176,7 @@ class Config:
             ("schedule.warmup_epochs", self.schedule.warmup_epochs, 0),
             ("engine.devices", self.engine.devices, 1),
             ("engine.nodes", self.engine.nodes, 1),
+            ("engine.threads", self.engine.threads, 0),
         ):
             if value < least:
                 raise OpenSetError(f"'{name}' must be {least} or more, got {value:g}.")

@@ -16,13 +16,13 @@ from openset._io.score_files import read_outputs
 from openset.errors import OpenSetError
 from openset.evaluation import evaluate
 from openset.methods import METHODS
-from openset.protocols import Part, Protocol, load
+from openset.protocols import Part, Protocol, load, parse_stand_in
 from openset.results.document import Document
 from openset.results.numbers import counted
 from openset.results.provenance import provenance
 from openset.scores import Scores
 from openset.train import checkpoint
-from openset.train.build import make_fabric, make_network
+from openset.train.build import input_shape, make_fabric, make_network
 from openset.train.config import Config, Named, read_config
 from openset.train.feed import Feed
 from openset.train.infer import as_arrays, run_network, scores_of
@@ -30,10 +30,14 @@ from openset.train.loop import Watch, fit
 from openset.train.predict import TrainedRun
 from openset.train.processes import join, leave
 from openset.train.state import as_now, differences, kept_state
+from openset.train.threads import threads_for
 
 if TYPE_CHECKING:
+    from lightning_fabric import Fabric
+
     from openset.methods import Method
     from openset.posthoc import Head, Outputs
+    from openset.train.network import Network
 
 WEIGHTS = Path("checkpoints")
 STATE = WEIGHTS / "state.safetensors"
@@ -46,7 +50,9 @@ def is_first_process() -> bool:
 
 def holds_vectors(protocol: str, data_root: str | None) -> bool:
     """Whether a user's own protocol is of feature vectors; folders and the shipped protocols are of images."""
-    if Path(protocol).suffix.lower() not in {".yaml", ".yml", ".json"}:
+    stand_in = parse_stand_in(protocol)
+    written = protocol if stand_in is None else stand_in.protocol
+    if Path(written).suffix.lower() not in {".yaml", ".yml", ".json"}:
         return False
     try:
         shape = load(protocol, data_root=data_root).train.shape
@@ -144,6 +150,20 @@ def train(
     val_feed = Feed(protocol.val, config.data)
     _try_threshold(config, protocol.val)
     network = make_network(config, train_feed, len(protocol.class_names))
+    with threads_for(network, config, input_shape(train_feed, config)):
+        return _fit_and_score(fabric, network, protocol, train_feed, val_feed, config, out, watch)
+
+
+def _fit_and_score(
+    fabric: "Fabric",
+    network: "Network",
+    protocol: Protocol,
+    train_feed: Feed,
+    val_feed: Feed,
+    config: Config,
+    out: Path,
+    watch: Watch | None,
+) -> dict[str, Any]:
     samples = fingerprint([column for part in (protocol.train, protocol.val) for column in (part.ids, part.labels)])
     run = fit(fabric, network, train_feed, val_feed, config, folder=out / WEIGHTS, watch=watch, samples=samples)
     if not fabric.is_global_zero:
@@ -164,6 +184,7 @@ def train(
         "epochs": run.state.epoch,
         "best_epoch": run.state.best_epoch if kept == "best" else None,
         "seconds": round(run.state.seconds, 3),
+        "resumed": run.state.resumed,
         "n_parameters": sum(parameter.numel() for parameter in network.parameters()),
         "input_shape": list(train_feed.load(np.arange(1))[0].shape[1:]),
         "stored_shape": list(train_feed.stored_shape),
@@ -312,6 +333,7 @@ _KEPT = (
     "epochs",
     "best_epoch",
     "seconds",
+    "resumed",
     "n_parameters",
     "input_shape",
     "stored_shape",

@@ -34,6 +34,8 @@ class State:
     done: bool = False
     seconds: float = 0.0
     """Of training, over all interruptions."""
+    resumed: list[list[int]] = field(default_factory=list)
+    """Epoch and step, counted from 0, at which it went on after each interruption."""
 
     def as_plain(self) -> dict[str, Any]:
         """Ready for JSON, which knows no infinity."""
@@ -140,11 +142,19 @@ def restore(run: Run, file: Path) -> None:
     if metadata.get("precision"):
         run.fabric.strategy.precision.load_state_dict(metadata["precision"])
     run.state = State.from_plain(metadata["state"])
+    run.state.resumed.append([run.state.epoch, run.state.step])
     run.began = time.perf_counter() - run.state.seconds
 
 
-FIELDS_WITHOUT_EFFECT = ("data_root", "data.workers", "train.keep", "train.save_minutes", "train.threshold")
-"""Fields of a config that the weights do not depend on."""
+FIELDS_WITHOUT_EFFECT = (
+    "data_root",
+    "data.workers",
+    "train.keep",
+    "train.save_minutes",
+    "train.threshold",
+    "engine.threads",
+)
+"""Fields of a config that the weights do not depend on; on the number of threads no more than on the machine."""
 
 
 def differences(then: dict[str, Any], now: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, Any, Any]]:
