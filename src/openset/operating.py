@@ -12,7 +12,7 @@ import numpy as np
 from openset._core.checks import open_mask
 from openset._core.counts import Counts, is_rejected
 from openset._core.registry import Registry
-from openset._io.files import as_json, read_json, write_json
+from openset._io.json_files import as_json, read_json, write_json
 from openset.curves import Average, f_score_of, youden_of
 from openset.errors import OpenSetError, check_share
 from openset.scores import Scores

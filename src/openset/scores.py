@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from openset._core import checks, counts
-from openset._io.files import as_json, fingerprint
+from openset._core.fingerprint import fingerprint
+from openset._io.json_files import as_json
 from openset.errors import OpenSetError
 from openset.posthoc import SCORES, Outputs, softmax
 

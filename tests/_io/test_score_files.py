@@ -11,7 +11,8 @@ import polars as pl
 import pytest
 
 from openset import Scores, evaluate
-from openset._io.files import write_json, write_npz
+from openset._io.json_files import write_json
+from openset._io.npz import write_npz
 from openset.errors import OpenSetError
 from openset.present.page.page import packed_json
 
@@ -403,7 +404,7 @@ def test_what_is_no_plain_file_is_written_through(tmp_path):
 
 
 def test_our_own_output_goes_on_where_it_is(tmp_path):
-    code = "from openset._io.files import write_json; print('a'); write_json('/dev/stdout', [1]); print('b')"
+    code = "from openset._io.json_files import write_json; print('a'); write_json('/dev/stdout', [1]); print('b')"
     with (tmp_path / "out.txt").open("w") as out:
         subprocess.run([sys.executable, "-c", code], stdout=out, check=True)
     assert (tmp_path / "out.txt").read_text().split() == ["a", "[", "1", "]", "b"]

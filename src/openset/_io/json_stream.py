@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NoReturn
 
-from openset._io.files import existing, reason
+from openset._io.paths import existing, reason
 from openset.errors import OpenSetError
 
 _BLOCK = 1 << 20

@@ -17,9 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from openset._core import checks
+from openset._io.atomic import replacing
 from openset._io.csv_layout import csv_layout
-from openset._io.files import existing, read_npz, read_table, replacing, write_npz
+from openset._io.npz import read_npz, write_npz
+from openset._io.paths import existing
 from openset._io.score_columns import BLOCKS, COLUMNS, Content, from_table
+from openset._io.tables import read_table
 from openset.errors import OpenSetError
 from openset.posthoc import SCORES, Outputs, as_matrix
 from openset.scores import Scores

@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from openset._io.files import existing, reason
+from openset._io.paths import existing, reason
 from openset.errors import OpenSetError
 
 _DEEPEST = 100

@@ -56,7 +56,7 @@ def check_outputs(*files: Path | None, folder: Path | None = None, inputs: Seque
 
 def _check_possible(path: Path) -> None:
     """A name that no file can have, or a place that is closed: the system says so when it is asked about one."""
-    from openset._io.files import check_name, reason
+    from openset._io.paths import check_name, reason
 
     check_name(path, "Cannot write: ")
     try:
@@ -70,7 +70,7 @@ def write_tables(
     latex: Path | None, markdown: Path | None, csv: Path | None, tables: Sequence["PaperTable"], lines: str
 ) -> None:
     """Write the tables that were asked for; `lines` are what the CSV file holds."""
-    from openset._io.files import write_text
+    from openset._io.atomic import write_text
 
     if latex is not None:
         write_text(latex, "\n".join(table.latex() for table in tables))

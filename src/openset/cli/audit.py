@@ -43,7 +43,7 @@ def command(
     """
     from rich.markup import escape
 
-    from openset._io.files import write_json
+    from openset._io.json_files import write_json
     from openset.audit import audit
     from openset.results.tables import number
 

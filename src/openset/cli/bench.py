@@ -50,7 +50,8 @@ def command(
     """
     from rich.markup import escape
 
-    from openset._io.files import write_json, write_text
+    from openset._io.atomic import write_text
+    from openset._io.json_files import write_json
     from openset.cli._numbers import names, numbers
     from openset.cli._training import training_bar
     from openset.errors import OpenSetError

@@ -63,7 +63,7 @@ def command(
     from rich.markup import escape
 
     from openset._core.alignment import align
-    from openset._io.files import write_json
+    from openset._io.json_files import write_json
     from openset.evaluation import Result, provenance, resamples_for
     from openset.intervals import Comparison, compare
     from openset.metrics import METRICS

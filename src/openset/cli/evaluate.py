@@ -220,7 +220,7 @@ def write_files(
     groups: dict[str, list[int]],
 ) -> None:
     """Write what was asked for."""
-    from openset._io.files import write_json
+    from openset._io.json_files import write_json
     from openset.evaluation import provenance
     from openset.results import tables
 

@@ -30,7 +30,8 @@ def command(
     """
     from rich.markup import escape
 
-    from openset._io.files import replacing, write_json
+    from openset._io.atomic import replacing
+    from openset._io.json_files import write_json
     from openset.errors import OpenSetError
     from openset.train.predict import TrainedRun, find_images, read_images
 

@@ -120,7 +120,7 @@ def export(
 
 def _read_by(name: str, lists: Path | None) -> list[Path]:
     """The files that say what is in a protocol: its definition, or its lists."""
-    from openset._io.files import is_folder
+    from openset._io.paths import is_folder
 
     folders = [folder for folder in (Path(name), lists) if folder is not None and is_folder(folder)]
     return [Path(name), *(file for folder in folders for file in folder.glob("*.csv"))]
@@ -128,7 +128,7 @@ def _read_by(name: str, lists: Path | None) -> list[Path]:
 
 def _has_definition(name: str) -> bool:
     """A folder of CSV lists is a protocol without one."""
-    from openset._io.files import is_folder
+    from openset._io.paths import is_folder
     from openset.protocols import PROTOCOLS
     from openset.protocols.from_lists import find_lists
 
@@ -148,7 +148,7 @@ def _load(name: str, split: int, data_root: Path | None, lists: Path | None, ski
 
 
 def _write_json(path: Path | None, content: dict[str, Any]) -> None:
-    from openset._io.files import write_json
+    from openset._io.json_files import write_json
 
     if path is not None:
         write_json(path, {"schema": 1, **content})

@@ -59,7 +59,7 @@ def command(
 
     Example: openset reproduce openauc/table2 --scale cpu --protocols cifar10 --methods openauc --splits 0
     """
-    from openset._io.files import write_json
+    from openset._io.json_files import write_json
     from openset.cli._numbers import names, numbers
     from openset.cli._training import training_bar
     from openset.errors import OpenSetError, check_choice
@@ -118,7 +118,7 @@ def command(
 
 
 def _list(json: Path | None) -> None:
-    from openset._io.files import write_json
+    from openset._io.json_files import write_json
     from openset.reproduction import ENTRIES
 
     made = table("name", "what it is", *(f"needs: {scale}" for scale in ("smoke", "cpu", "paper")))

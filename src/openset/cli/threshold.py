@@ -71,7 +71,7 @@ def command(
 
     from rich.markup import escape
 
-    from openset._io.files import write_json
+    from openset._io.json_files import write_json
     from openset.operating import Threshold, choose, takes
 
     check_outputs(out, json, inputs=[validation, apply, fit])

@@ -98,7 +98,7 @@ def command(
         raise typer.Exit(130) from None
     if summary:
         if json is not None:
-            from openset._io.files import write_json
+            from openset._io.json_files import write_json
 
             write_json(json, summary)
         show(summary, out)

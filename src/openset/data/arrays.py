@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from openset._io.files import fingerprint, reason
+from openset._core.fingerprint import fingerprint
+from openset._io.paths import reason
 from openset.data.images import BadImageError, Encoded, Pixels, fitted
 from openset.data.place import cache_folder
 from openset.errors import OpenSetError, check_choice

@@ -15,7 +15,7 @@ from urllib.request import getproxies
 import numpy as np
 from numpy.typing import NDArray
 
-from openset._io.files import fingerprint
+from openset._core.fingerprint import fingerprint
 from openset.data.arrays import stored
 from openset.data.catalog import Card
 from openset.data.checks import without_bad

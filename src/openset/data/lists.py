@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from openset._core.checks import NEGATIVE, UNKNOWN
-from openset._io.files import existing
+from openset._io.paths import existing
 from openset.data.arrays import NotSmallError, stored
 from openset.data.checks import without_bad
 from openset.data.dataset import Dataset, skipped_note

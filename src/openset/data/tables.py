@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from openset._io.files import fingerprint, read_npz
+from openset._core.fingerprint import fingerprint
+from openset._io.npz import read_npz
 from openset.data.arrays import NotSmallError, StoredImages, stored
 from openset.data.catalog import Card
 from openset.data.checks import without_bad

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from openset._io.files import is_folder, replacing
+from openset._io.atomic import replacing
+from openset._io.paths import is_folder
 from openset._io.pictures import corners, open_picture, score_text
 from openset.detection.measure.errors import nearest
 from openset.detection.measure.matching import overlaps

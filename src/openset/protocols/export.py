@@ -8,7 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from openset._io.files import replacing, write_json, write_npz, write_text
+from openset._io.atomic import replacing, write_text
+from openset._io.json_files import write_json
+from openset._io.npz import write_npz
 from openset.data import Dataset
 from openset.data.images import ImageFiles
 from openset.errors import OpenSetError

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from openset._core.checks import NEGATIVE, UNKNOWN
-from openset._io.files import replacing
+from openset._io.atomic import replacing
 from openset.data.images import fitted
 from openset.errors import OpenSetError
 from openset.protocols.parts import Part, Protocol

@@ -7,7 +7,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from openset._io.files import write_json, write_text
+from openset._io.atomic import write_text
+from openset._io.json_files import write_json
 from openset.reproduction.findings import Claim, Line, Report, Table, Value
 from openset.results.tables import markdown_escape
 

@@ -7,7 +7,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from openset._io.files import read_json
+from openset._io.json_files import read_json
 from openset.errors import OpenSetError
 from openset.intervals import over_splits
 from openset.methods import METHODS

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from openset._io.files import read_json, write_json
+from openset._io.json_files import read_json, write_json
 from openset.errors import OpenSetError
 from openset.reproduction.findings import Value
 

@@ -77,7 +77,7 @@ def write_split(result: DemoSplit, folder: Path) -> tuple[Path, Path]:
 
 def compare_networks(folder: Path, first: str = "openauc", second: str = "maxlogit") -> str:
     """One sentence: the mean difference in OpenAUC over the splits, with its interval, whatever its sign."""
-    from openset._io.files import read_json
+    from openset._io.json_files import read_json
     from openset.intervals import over_splits
     from openset.studies.bench import value_of
 

@@ -8,7 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from openset._io.files import replacing, write_json, write_npz
+from openset._io.atomic import replacing
+from openset._io.json_files import write_json
+from openset._io.npz import write_npz
 from openset.detection.gallery import Gallery, draw_gallery
 from openset.detection.measure.evaluation import OpenSetEvaluation, evaluate_open_set
 from openset.detection.measure.sets import load_wild

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from openset._io.files import read_json
+from openset._io.json_files import read_json
 from openset.errors import OpenSetError
 from openset.methods import METHODS
 from openset.reproduction.options import Options

@@ -10,7 +10,8 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
 from torch import Tensor
 
-from openset._io.files import existing, replacing
+from openset._io.atomic import replacing
+from openset._io.paths import existing
 from openset.errors import OpenSetError
 
 _KEY = "openset"

@@ -5,7 +5,8 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from openset._io.files import existing, write_text
+from openset._io.atomic import write_text
+from openset._io.paths import existing
 from openset._io.yaml_files import parse_yaml, read_yaml
 from openset.errors import OpenSetError, check_share, did_you_mean
 from openset.train.fields import build, convert

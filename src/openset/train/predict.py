@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from openset._io.files import read_json
+from openset._io.json_files import read_json
 from openset.data.images import SUFFIXES, BadImageError, decode, fitted
 from openset.errors import OpenSetError
 from openset.operating import Threshold

@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from openset import operating
-from openset._io.files import fingerprint, read_json, read_npz, write_json, write_npz
+from openset._core.fingerprint import fingerprint
+from openset._io.json_files import read_json, write_json
+from openset._io.npz import read_npz, write_npz
 from openset._io.score_files import read_outputs
 from openset.errors import OpenSetError
 from openset.evaluation import evaluate, provenance

@@ -11,7 +11,7 @@ from typing import Any
 import polars as pl
 from lightning_fabric import Fabric
 
-from openset._io.files import replacing
+from openset._io.atomic import replacing
 from openset.errors import OpenSetError
 from openset.train import checkpoint
 from openset.train.config import Config, read_config

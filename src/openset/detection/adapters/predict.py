@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from openset._io.files import is_folder, write_json
+from openset._io.json_files import write_json
+from openset._io.paths import is_folder
 from openset._io.pictures import open_picture
 from openset.detection.adapters.detectors import Detector, Found, Settings
 from openset.detection.gallery import find_inside

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any, NoReturn
 from xml.etree import ElementTree  # the parser below refuses what makes XML dangerous
 
-from openset._io.files import existing, read_json, reason
+from openset._io.json_files import read_json
+from openset._io.paths import existing, reason
 from openset._io.yaml_files import read_yaml
 from openset.detection.read.coco import GroundTruth, Id, from_chunks
 from openset.detection.read.entries import LARGEST, boxes, column, flags, is_id, lengths, texts

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from openset._io.files import read_table
+from openset._io.tables import read_table
 from openset.errors import OpenSetError
 
 

@@ -1,0 +1,54 @@
+"""Archives of named arrays: pickled objects are neither read nor written."""
+
+import lzma
+import zipfile
+import zlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from openset._io.atomic import replacing
+from openset._io.paths import existing
+from openset.errors import OpenSetError
+
+
+def read_npz(path: str | Path) -> dict[str, NDArray[Any]]:
+    """Arrays of an NPZ file; pickled objects are refused, because loading them could run code."""
+    file = existing(path)
+    try:
+        with file.open("rb") as stream:
+            if stream.read(2) not in (b"PK", b"\x93N"):  # a zip archive, or a single array, which is explained below
+                raise OpenSetError(f"{file} is not an NPZ file.")
+            stream.seek(0)
+            archive = np.load(stream, allow_pickle=False)
+            if not isinstance(archive, np.lib.npyio.NpzFile):
+                raise OpenSetError(f"{file} is a single array, not an NPZ archive with named arrays.")
+            return {name: archive[name] for name in archive.files}
+    except OpenSetError:
+        raise
+    except ValueError as error:
+        if "pickle" in str(error).lower():
+            raise OpenSetError(
+                f"{file} holds pickled Python objects, which could run code, so it is not loaded: "
+                "save plain number or text arrays instead."
+            ) from error
+        raise OpenSetError(f"{file} is not a readable NPZ file: {error}.") from error
+    except (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, KeyError, TypeError, OSError) as error:
+        raise OpenSetError(f"{file} is not a readable NPZ file, or it is cut off.") from error
+    except RuntimeError as error:  # NotImplementedError too
+        raise OpenSetError(f"{file} is not a readable NPZ file: encrypted, or packed in an unknown way.") from error
+    except (MemoryError, OverflowError) as error:
+        raise OpenSetError(f"{file} holds an array too large for the memory, or it is damaged.") from error
+
+
+def write_npz(path: str | Path, arrays: Mapping[str, NDArray[Any]]) -> None:
+    """Write named arrays, compressed, without pickle."""
+    pickled = next((name for name, array in arrays.items() if array.dtype.hasobject), None)
+    if pickled is not None:
+        raise OpenSetError(f"Cannot write {path}: the array '{pickled}' holds Python objects; give it numbers or text.")
+    with replacing(path) as temporary, temporary.open("wb") as stream:
+        # Without its option allow_pickle, which NumPy 1.26 does not have and would store as one more array.
+        np.savez_compressed(stream, **arrays)  # type: ignore[arg-type]

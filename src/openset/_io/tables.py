@@ -1,0 +1,72 @@
+"""Tables of Parquet and CSV files as polars frames."""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from openset._io.csv_layout import csv_layout
+from openset._io.paths import existing
+from openset.errors import OpenSetError
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+def read_table(path: str | Path, *, names: Sequence[str] = (), prefixes: Sequence[str] = ()) -> "pl.DataFrame":
+    """A Parquet or CSV file as a polars frame; CSV columns are text, to be converted where the row can be named.
+
+    A file may write the columns that are called for, `names` and those that begin with one of `prefixes`, with capitals
+    and blanks: they are given back as called for. What follows a prefix is the user's own, and stays as it is.
+    """
+    import polars as pl
+
+    file = existing(path)
+    # A file's name is a name: without glob=False polars would read brackets and stars in it as a pattern.
+    readers: dict[str, Callable[[Path], pl.DataFrame]] = {
+        ".parquet": partial(pl.read_parquet, glob=False),
+        ".csv": _read_csv,
+    }
+    if file.suffix.lower() not in readers:
+        raise OpenSetError(f"{file}: cannot read '{file.suffix}' files; use .parquet, .csv or .npz.")
+    try:
+        table = readers[file.suffix.lower()](file)
+    except UnicodeDecodeError as error:
+        raise OpenSetError(f"{file} is not a text file in UTF-8; save it as CSV UTF-8.") from error
+    except (KeyboardInterrupt, SystemExit):
+        raise
+    except BaseException as error:  # polars' own errors, and its panics on broken files, which are no Exceptions
+        first = (str(error) or type(error).__name__).splitlines()[0]
+        raise OpenSetError(
+            f"{file} is not a readable {file.suffix[1:].upper()} file, or it is cut off: {first}"
+        ) from error
+    if table.height == 0:
+        raise OpenSetError(f"{file} has column names but no rows.")
+    plain = [_plain(name.strip(), names, prefixes) for name in table.columns]
+    twice = next((name for name in plain if plain.count(name) > 1 or name.endswith("_duplicated_0")), None)
+    if twice is not None:
+        raise OpenSetError(f"{file} has the column '{twice.removesuffix('_duplicated_0')}' twice.")
+    return table.rename(dict(zip(table.columns, plain, strict=True)))
+
+
+def _plain(name: str, names: Sequence[str], prefixes: Sequence[str]) -> str:
+    plain = name.lower().replace(" ", "_")
+    prefix = next((one for one in prefixes if plain.startswith(one)), None)
+    if prefix is not None:
+        return prefix + name[len(prefix) :].strip()
+    return plain if plain in names else name
+
+
+def _read_csv(file: Path) -> "pl.DataFrame":
+    """CSV as spreadsheets write it: comma, semicolon or tab; a byte order mark; blanks around the names."""
+    import polars as pl
+
+    layout = csv_layout(file)
+    return pl.read_csv(
+        file,
+        separator=layout.separator,
+        eol_char=layout.line_end,
+        skip_rows=layout.n_skipped,
+        infer_schema=False,
+        glob=False,
+    )
