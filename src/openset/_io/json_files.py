@@ -50,10 +50,21 @@ def read_json(path: str | Path) -> Any:
     """Read a JSON file; says where it breaks."""
     file = existing(path)
     try:
-        return json.loads(file.read_text(encoding="utf-8"))
-    except (json.JSONDecodeError, UnicodeDecodeError, RecursionError) as error:
+        text = file.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
         raise OpenSetError(f"{file} is not valid JSON: {error}.") from error
-    except ValueError as error:  # Python's own limit
-        raise OpenSetError(f"{file} is damaged: it holds a number of thousands of digits.") from error
     except OSError as error:
         raise OpenSetError(f"Cannot read {file}: {reason(error)}.") from error
+    return parse_json(text, str(file))
+
+
+def parse_json(text: str, what: str) -> Any:
+    """What a JSON text of a stranger says; `what` it is called in errors."""
+    try:
+        return json.loads(text)
+    except RecursionError as error:
+        raise OpenSetError(f"{what} is not valid JSON: it is nested too deeply.") from error
+    except json.JSONDecodeError as error:
+        raise OpenSetError(f"{what} is not valid JSON: {error}.") from error
+    except ValueError as error:  # Python's own limit
+        raise OpenSetError(f"{what} is damaged: it holds a number of thousands of digits.") from error

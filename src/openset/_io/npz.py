@@ -3,7 +3,8 @@
 import lzma
 import zipfile
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -18,15 +19,31 @@ from openset.errors import OpenSetError
 def read_npz(path: str | Path) -> dict[str, NDArray[Any]]:
     """Arrays of an NPZ file; pickled objects are refused, because loading them could run code."""
     file = existing(path)
+    with _plainly(file, "NPZ"), file.open("rb") as stream:
+        if stream.read(2) not in (b"PK", b"\x93N"):  # a zip archive, or a single array, which is explained below
+            raise OpenSetError(f"{file} is not an NPZ file.")
+        stream.seek(0)
+        archive = np.load(stream, allow_pickle=False)
+        if not isinstance(archive, np.lib.npyio.NpzFile):
+            raise OpenSetError(f"{file} is a single array, not an NPZ archive with named arrays.")
+        return {name: archive[name] for name in archive.files}
+
+
+def read_npy(path: str | Path) -> NDArray[Any]:
+    """The array of an NPY file, without pickled objects."""
+    file = existing(path)
+    with _plainly(file, "NPY"), file.open("rb") as stream:
+        if stream.read(6) != b"\x93NUMPY":
+            raise OpenSetError(f"{file} is not an NPY file.")
+        stream.seek(0)
+        return np.asarray(np.load(stream, allow_pickle=False))
+
+
+@contextmanager
+def _plainly(file: Path, kind: str) -> Iterator[None]:
+    """One sentence for each of the many ways in which reading such a file can fail."""
     try:
-        with file.open("rb") as stream:
-            if stream.read(2) not in (b"PK", b"\x93N"):  # a zip archive, or a single array, which is explained below
-                raise OpenSetError(f"{file} is not an NPZ file.")
-            stream.seek(0)
-            archive = np.load(stream, allow_pickle=False)
-            if not isinstance(archive, np.lib.npyio.NpzFile):
-                raise OpenSetError(f"{file} is a single array, not an NPZ archive with named arrays.")
-            return {name: archive[name] for name in archive.files}
+        yield
     except OpenSetError:
         raise
     except ValueError as error:
@@ -35,11 +52,11 @@ def read_npz(path: str | Path) -> dict[str, NDArray[Any]]:
                 f"{file} holds pickled Python objects, which could run code, so it is not loaded: "
                 "save plain number or text arrays instead."
             ) from error
-        raise OpenSetError(f"{file} is not a readable NPZ file: {error}.") from error
+        raise OpenSetError(f"{file} is not a readable {kind} file: {error}.") from error
     except (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, KeyError, TypeError, OSError) as error:
-        raise OpenSetError(f"{file} is not a readable NPZ file, or it is cut off.") from error
+        raise OpenSetError(f"{file} is not a readable {kind} file, or it is cut off.") from error
     except RuntimeError as error:  # NotImplementedError too
-        raise OpenSetError(f"{file} is not a readable NPZ file: encrypted, or packed in an unknown way.") from error
+        raise OpenSetError(f"{file} is not a readable {kind} file: encrypted, or packed in an unknown way.") from error
     except (MemoryError, OverflowError) as error:
         raise OpenSetError(f"{file} holds an array too large for the memory, or it is damaged.") from error
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def read_table(path: str | Path, *, names: Sequence[str] = (), prefixes: Sequence[str] = ()) -> "pl.DataFrame":
-    """A Parquet or CSV file as a polars frame; CSV columns are text, to be converted where the row can be named.
+    """A Parquet, CSV or TSV file as a polars frame; CSV columns are text, to be converted where the row can be named.
 
     A file may write the columns that are called for, `names` and those that begin with one of `prefixes`, with capitals
     and blanks: they are given back as called for. What follows a prefix is the user's own, and stays as it is.
@@ -26,9 +26,10 @@ def read_table(path: str | Path, *, names: Sequence[str] = (), prefixes: Sequenc
     readers: dict[str, Callable[[Path], pl.DataFrame]] = {
         ".parquet": partial(pl.read_parquet, glob=False),
         ".csv": _read_csv,
+        ".tsv": _read_csv,
     }
     if file.suffix.lower() not in readers:
-        raise OpenSetError(f"{file}: cannot read '{file.suffix}' files; use .parquet, .csv or .npz.")
+        raise OpenSetError(f"{file}: cannot read '{file.suffix}' files; use .parquet, .csv or .tsv.")
     try:
         table = readers[file.suffix.lower()](file)
     except UnicodeDecodeError as error:

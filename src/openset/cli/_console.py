@@ -1,7 +1,8 @@
 """What the commands share: a console, a progress bar, and reading scores files with their warnings."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -26,6 +27,17 @@ FitOption = Annotated[
     Path | None,
     typer.Option("--fit", help="Training outputs, for scores that learn: openmax, mahalanobis, knn."),
 ]
+UnknownLabelOption = Annotated[
+    list[str] | None,
+    typer.Option("--unknown-label", help="A label that means unknown, such as oos or 10; may be repeated."),
+]
+NegativeLabelOption = Annotated[
+    list[str] | None, typer.Option("--negative-label", help="A label that means negative; may be repeated.")
+]
+KnownClassOption = Annotated[
+    list[str] | None,
+    typer.Option("--known-class", help="A class whose name looks like such a label, or like another class's."),
+]
 JsonOption = Annotated[Path | None, typer.Option("--json", help="Write the figures to this JSON file.")]
 SkipCorruptOption = Annotated[bool, typer.Option("--skip-corrupt", help="Leave out images that cannot be decoded.")]
 AgainstOption = Annotated[
@@ -49,11 +61,39 @@ def table(*columns: str, title: str | None = None) -> "Table":
     return FigureTable(columns, title)
 
 
-def read(path: Path, score: str | None = None, background: bool = False, fit: Path | None = None) -> "Scores":
-    """Scores from a file."""
-    from openset.scores import Scores
+@dataclass(frozen=True)
+class Reading:
+    """How scores files are to be read: the options that every command on them has."""
 
-    return Scores.read(path, score=score, background=background, fit=fit)
+    score: str | None = None
+    background: bool = False
+    fit: Path | None = None
+    unknown_label: list[str] | None = None
+    negative_label: list[str] | None = None
+    known_class: list[str] | None = None
+
+    def read(self, path: Path) -> "Scores":
+        """Scores from a file."""
+        from openset.scores import Scores
+
+        return Scores.read(
+            path,
+            score=self.score,
+            background=self.background,
+            fit=self.fit,
+            unknown_label=self.unknown_label,
+            negative_label=self.negative_label,
+            known_classes=self.known_class,
+        )
+
+
+def show_notes(given: "Mapping[Path, Scores]") -> None:
+    """What in the files does not fit together."""
+    from rich.markup import escape
+
+    for file, scores in given.items():
+        for note in scores.notes:
+            console().print(f"[yellow]Note[/yellow] ({escape(file.name)}): {escape(note)}")
 
 
 @contextmanager

@@ -11,10 +11,14 @@ from openset.cli._console import (
     BackgroundOption,
     FitOption,
     JsonOption,
+    KnownClassOption,
+    NegativeLabelOption,
+    Reading,
     ScoreOption,
+    UnknownLabelOption,
     console,
     naming_files,
-    read,
+    show_notes,
     table,
 )
 from openset.cli._outputs import check_outputs
@@ -32,6 +36,9 @@ def command(
     score: ScoreOption = None,
     background: BackgroundOption = False,
     fit: FitOption = None,
+    unknown_label: UnknownLabelOption = None,
+    negative_label: NegativeLabelOption = None,
+    known_class: KnownClassOption = None,
     json: JsonOption = None,
 ) -> None:
     """How each metric could be fooled here, and what OpenAUC says to it.
@@ -48,12 +55,14 @@ def command(
     from openset.results.tables import number
 
     check_outputs(json, inputs=[scores, fit])
-    given = read(scores, score, background, fit)
+    reading = Reading(score, background, fit, unknown_label, negative_label, known_class)
+    given = reading.read(scores)
     with naming_files(scores):
         found = audit(given, against=against, threshold=threshold)
     if json is not None:
         write_json(json, _as_json(found, against))
     out = console()
+    show_notes({scores: given})
     if against != "all":
         meant = {"negative": "negatives", "unknown": "true unknowns"}.get(against, f"samples of group {against}")
         out.print(f"Unknowns below are the {escape(meant)} alone (--against {escape(against)}).", style="dim")

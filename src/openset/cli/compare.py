@@ -12,11 +12,15 @@ from openset.cli._console import (
     BackgroundOption,
     FitOption,
     JsonOption,
+    KnownClassOption,
+    NegativeLabelOption,
+    Reading,
     ScoreOption,
+    UnknownLabelOption,
     console,
     naming_files,
     progress,
-    read,
+    show_notes,
     table,
 )
 from openset.cli._outputs import (
@@ -44,6 +48,9 @@ def command(
     score: ScoreOption = None,
     background: BackgroundOption = False,
     fit: FitOption = None,
+    unknown_label: UnknownLabelOption = None,
+    negative_label: NegativeLabelOption = None,
+    known_class: KnownClassOption = None,
     json: JsonOption = None,
     latex: LatexOption = None,
     markdown: MarkdownOption = None,
@@ -69,7 +76,8 @@ def command(
     from openset.metrics import METRICS
 
     check_outputs(json, latex, markdown, csv, report, inputs=[first, second, fit])
-    models = [read(file, score, background, fit) for file in (first, second)]
+    reading = Reading(score, background, fit, unknown_label, negative_label, known_class)
+    models = [reading.read(file) for file in (first, second)]
     with naming_files(first, second):
         a, b = align(*models)
     cards = [card for card in METRICS.values() if card.headline]
@@ -127,6 +135,7 @@ def command(
         _tables(latex, markdown, csv, [first, second], rows, results)
     out = console()
     out.print(f"first:  {escape(str(first))}\nsecond: {escape(str(second))}\n")
+    show_notes({first: a, second: b})
     out.print(made)
     out.print(
         "Difference = first - second. OpenAUC and AUROC: DeLong's paired test; others: paired bootstrap, where "

@@ -11,11 +11,14 @@ from openset.cli._console import (
     BackgroundOption,
     FitOption,
     JsonOption,
+    KnownClassOption,
+    NegativeLabelOption,
+    Reading,
     ScoreOption,
+    UnknownLabelOption,
     console,
     naming_files,
     progress,
-    read,
     table,
 )
 from openset.cli._outputs import (
@@ -45,6 +48,9 @@ def command(
     score: ScoreOption = None,
     background: BackgroundOption = False,
     fit: FitOption = None,
+    unknown_label: UnknownLabelOption = None,
+    negative_label: NegativeLabelOption = None,
+    known_class: KnownClassOption = None,
     json: JsonOption = None,
     latex: LatexOption = None,
     markdown: MarkdownOption = None,
@@ -76,8 +82,9 @@ def command(
     from openset.evaluation import evaluate, resamples_for
 
     check_outputs(json, latex, markdown, csv, report, folder=figures, inputs=[*files, fit])
+    reading = Reading(score, background, fit, unknown_label, negative_label, known_class)
     bars = [parse_bar(text) for text in require or []]
-    models = [read(file, score, background, fit) for file in files]
+    models = [reading.read(file) for file in files]
     names = name_files(files)
     n_resamples = [resamples or resamples_for(len(scores)) for scores in models]
     evaluations = []

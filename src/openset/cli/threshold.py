@@ -10,10 +10,14 @@ from openset.cli._console import (
     BackgroundOption,
     FitOption,
     JsonOption,
+    KnownClassOption,
+    NegativeLabelOption,
+    Reading,
     ScoreOption,
+    UnknownLabelOption,
     console,
     naming_files,
-    read,
+    show_notes,
     table,
 )
 from openset.cli._outputs import check_outputs
@@ -58,6 +62,9 @@ def command(
     score: ScoreOption = None,
     background: BackgroundOption = False,
     fit: FitOption = None,
+    unknown_label: UnknownLabelOption = None,
+    negative_label: NegativeLabelOption = None,
+    known_class: KnownClassOption = None,
     out: Annotated[Path | None, typer.Option("--out", help="Write the frozen threshold to this JSON file.")] = None,
     json: JsonOption = None,
 ) -> None:
@@ -75,6 +82,7 @@ def command(
     from openset.operating import Threshold, choose, takes
 
     check_outputs(out, json, inputs=[validation, apply, fit])
+    reading = Reading(score, background, fit, unknown_label, negative_label, known_class)
     if unknown_share is not None:
         _check_share(unknown_share, used=apply is not None or (rule is not None and takes(rule, "unknown_share")))
     chosen_on = None
@@ -85,12 +93,13 @@ def command(
     else:
         if rule is None:
             raise OpenSetError("Say how to choose the threshold, for example --rule at_acceptance=0.95.")
-        chosen_on = read(validation, score, background, fit)
+        chosen_on = reading.read(validation)
         with naming_files(validation):
             frozen = choose(chosen_on, rule, against=against, unknown_share=unknown_share)
+    given = {} if chosen_on is None else {validation: chosen_on}
     applied = precision = None
     if apply is not None:
-        applied_to = read(apply, score, background, fit)
+        applied_to = given[apply] = reading.read(apply)
         with naming_files(apply):
             applied = frozen.apply(applied_to, against=against)
             precision = None if unknown_share is None else _precision(applied_to, frozen, unknown_share, against)
@@ -100,6 +109,7 @@ def command(
         content = {**asdict(frozen), "unknown_share": unknown_share, "applied": applied, "known_precision": precision}
         write_json(json, {key: value for key, value in content.items() if value is not None})
     screen = console()
+    show_notes(given)
     screen.print(
         f"Threshold [bold]{_exact(frozen.value)}[/bold] by rule {escape(frozen.rule)}, chosen on {frozen.n:,} samples"
         + (f", score {escape(str(chosen_on.meta['score']))}." if chosen_on and "score" in chosen_on.meta else ".")

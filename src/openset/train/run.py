@@ -13,11 +13,11 @@ from openset import operating
 from openset._core.fingerprint import fingerprint
 from openset._io.json_files import read_json, write_json
 from openset._io.npz import read_npz, write_npz
-from openset._io.score_files import read_outputs
 from openset.errors import OpenSetError
 from openset.evaluation import evaluate, provenance
 from openset.methods import METHODS
 from openset.protocols import Part, Protocol, load
+from openset.reading import read_outputs
 from openset.scores import Scores
 from openset.train import checkpoint
 from openset.train.build import make_fabric, make_network
