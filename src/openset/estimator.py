@@ -11,13 +11,15 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from openset import operating
-from openset.errors import OpenSetError, did_you_mean, is_number
+from openset.errors import OpenSetError, did_you_mean, is_number, need
 from openset.posthoc import SCORES, Outputs, softmax
 from openset.scores import Scores
 
 if TYPE_CHECKING:
     from openset.train.config import Config
     from openset.train.network import Network
+
+_PACKAGES = ("torch", "lightning_fabric", "safetensors")
 
 
 class OpenSetClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -77,6 +79,7 @@ class OpenSetClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> "OpenSetClassifier":  # noqa: N803  scikit-learn's name
         """Learn the classes in `y` from vectors `X` (n, D)."""
+        need("OpenSetClassifier", *_PACKAGES)
         vectors, labels = validate_data(self, X, y, dtype=np.float64)
         check_classification_targets(labels)
         negative = np.zeros(len(labels), dtype=bool) if self.negative_label is None else labels == self.negative_label
@@ -238,6 +241,7 @@ class OpenSetClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     @classmethod
     def load(cls, path: str | Path) -> "OpenSetClassifier":
         """Read a classifier written by `save`."""
+        need("OpenSetClassifier", *_PACKAGES)
         import torch
 
         from openset.train.build import make_bare_network

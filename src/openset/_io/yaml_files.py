@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from openset._io.paths import existing, reason
-from openset.errors import OpenSetError
+from openset.errors import OpenSetError, needing
 
 _DEEPEST = 100
 """Lists within lists; what people write has three or four."""
@@ -25,10 +25,8 @@ def read_yaml(path: str | Path) -> Any:
 
 def parse_yaml(text: str, where: str) -> Any:
     """What a text in YAML says; `where` it stands is named in errors."""
-    try:
+    with needing("Reading YAML"):
         import yaml
-    except ImportError as error:
-        raise OpenSetError("Reading YAML needs the package 'pyyaml': pip install 'openset[data]'.") from error
     try:
         if _depth(text) > _DEEPEST:
             raise RecursionError

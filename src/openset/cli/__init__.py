@@ -8,7 +8,7 @@ from pkgutil import iter_modules
 import typer
 
 from openset._core.memory import keep_memory
-from openset.errors import OpenSetError
+from openset.errors import OpenSetError, missing_package
 
 app = typer.Typer(
     name="openset",
@@ -48,6 +48,10 @@ def main(arguments: list[str] | None = None) -> None:
         if debug:
             raise
         _stop(f"Error: {error}", 2)
+    except ImportError as error:
+        if debug:
+            raise
+        _stop(f"Error: {missing_package('This command', error)}", 2)
     except BrokenPipeError:  # the reader of our output, `head` for example, has enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise SystemExit(0) from None

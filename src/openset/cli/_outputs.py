@@ -3,14 +3,13 @@
 import errno
 import os
 from collections.abc import Sequence
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from openset.cli._console import console
-from openset.errors import OpenSetError
+from openset.errors import OpenSetError, need
 
 if TYPE_CHECKING:
     from openset.evaluation import Evaluation
@@ -50,8 +49,8 @@ def check_outputs(*files: Path | None, folder: Path | None = None, inputs: Seque
             raise OpenSetError(f"Cannot write {path}: {near} is a file, not a folder.")
         if not os.access(near, os.W_OK):
             raise OpenSetError(f"Cannot write {path}: permission denied in {near if near.is_dir() else near.parent}.")
-    if folder is not None and find_spec("matplotlib") is None:
-        raise OpenSetError("Figures need matplotlib: pip install 'openset[plot]'.")
+    if folder is not None:
+        need("Drawing figures", "matplotlib")
 
 
 def _check_possible(path: Path) -> None:

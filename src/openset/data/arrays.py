@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 
 from openset._core.fingerprint import fingerprint
 from openset._io.paths import reason
-from openset.data.images import BadImageError, Encoded, Pixels, fitted
+from openset._io.pictures import BadImageError
+from openset.data.images import Encoded, Pixels, fitted
 from openset.data.place import cache_folder
 from openset.errors import OpenSetError, check_choice
 

@@ -13,7 +13,7 @@ from openset._io.json_files import write_json
 from openset._io.npz import write_npz
 from openset.data import Dataset
 from openset.data.images import ImageFiles
-from openset.errors import OpenSetError
+from openset.errors import OpenSetError, needing
 from openset.protocols.parts import Part, Protocol
 
 
@@ -85,7 +85,8 @@ def _file_paths(part: Part, root: Path) -> list[str]:
 
 
 def _write_pngs(part: Part, name: str, out: Path) -> list[str]:
-    from PIL import Image
+    with needing("Writing images"):
+        from PIL import Image
 
     if part.sources[0].kind == "features":
         raise OpenSetError("Feature vectors cannot be written as images; leave --images out.")

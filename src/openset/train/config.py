@@ -8,7 +8,7 @@ from typing import Any, Literal
 from openset._io.atomic import write_text
 from openset._io.paths import existing
 from openset._io.yaml_files import parse_yaml, read_yaml
-from openset.errors import OpenSetError, check_share, did_you_mean
+from openset.errors import OpenSetError, check_share, did_you_mean, needing
 from openset.train.fields import build, convert
 
 
@@ -208,7 +208,8 @@ class Config:
 
     def write(self, path: Path) -> None:
         """Write the whole recipe as YAML."""
-        import yaml
+        with needing("Writing YAML"):
+            import yaml
 
         write_text(path, yaml.safe_dump(self.as_plain(), sort_keys=False))
 
