@@ -26,11 +26,12 @@ _EXTRAS = {
     "torchmetrics": ("torchmetrics", "torch"),
     "matplotlib": ("matplotlib", "plot"),
     "datasets": ("Hugging Face datasets", "data"),
+    "huggingface_hub": ("Hugging Face Hub", "data"),
     "PIL": ("Pillow", "data"),
     "yaml": ("PyYAML", "data"),
     "torchvision": ("torchvision", "vision"),
     "timm": ("timm", "vision"),
-    "transformers": ("transformers", "detection"),
+    "transformers": ("transformers", "transformers"),
 }
 """Packages by the name under which they are imported: what people call them, and the extra that brings them."""
 

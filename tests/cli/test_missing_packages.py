@@ -124,7 +124,7 @@ def test_every_command_says_which_extra_it_needs(calls):
         ("PIL", ("protocols", "show"), "A contact sheet needs Pillow: pip install 'openset[data]'."),
         ("PIL", ("detect", "evaluate"), "Reading images needs Pillow: pip install 'openset[data]'."),
         ("matplotlib", ("evaluate",), "Drawing figures needs matplotlib: pip install 'openset[plot]'."),
-        ("transformers", ("detect", "predict"), "needs transformers: pip install 'openset[detection]'."),
+        ("transformers", ("detect", "predict"), "needs transformers: pip install 'openset[transformers]'."),
         (
             "torch",
             ("detect", "demo"),

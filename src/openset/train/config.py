@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from importlib.resources import files
 from pathlib import Path
 from typing import Any, Literal
 
@@ -267,8 +268,7 @@ def find_recipe(recipe: str | Path) -> Path:
     file = Path(recipe)
     if file.suffix in (".yaml", ".yml") or file.exists():
         return existing(file)
-    here = Path(__file__).parents[1] / "recipes"
-    folder = here if here.is_dir() else Path(__file__).parents[3] / "recipes"
+    folder = Path(str(files("openset").joinpath("recipes")))
     shipped = {str(one.relative_to(folder).with_suffix("")): one for one in folder.rglob("*.yaml")}
     if str(recipe) in shipped:
         return shipped[str(recipe)]

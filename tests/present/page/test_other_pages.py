@@ -213,5 +213,5 @@ def test_training_curves_leave_out_what_is_missing():
 
 def test_pictures_need_pillow(picture, monkeypatch):
     monkeypatch.setitem(sys.modules, "PIL", None)
-    with pytest.raises(OpenSetError, match="needs Pillow: pip install 'openset\[data\]'"):
+    with pytest.raises(OpenSetError, match=r"needs Pillow: pip install 'openset\[data\]'"):
         gallery_section([FalseDetection(picture, (5, 5, 20, 20), "cat", 0.9)])
