@@ -1,4 +1,19 @@
-"""Text that files and terminals can hold."""
+"""Text of strangers, as files can hold it and as terminals and sentences can show it."""
+
+import re
+
+_STEERING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+"""What moves the cursor, colours, rings or turns the direction of writing; and half characters, which have no shape."""
+
+
+def shown(text: str, *, lines: bool = True) -> str:
+    """A text with everything that would steer a terminal spelt out; without `lines` also the ends of lines.
+
+    >>> shown("cat" + chr(27) + "[2J") == "cat" + chr(92) + "x1b[2J"
+    True
+    """
+    spelt = _STEERING.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
+    return spelt if lines else spelt.replace("\n", "\\n").replace("\t", "\\t")
 
 
 def half_character(error: UnicodeEncodeError) -> str:

@@ -8,6 +8,7 @@ from pkgutil import iter_modules
 import typer
 
 from openset._core.memory import keep_memory
+from openset._core.text import shown
 from openset.errors import OpenSetError, missing_package
 
 app = typer.Typer(
@@ -66,5 +67,5 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def _stop(sentence: str, code: int) -> None:
-    typer.echo(sentence, err=True)
+    typer.echo(shown(sentence, lines=False), err=True)
     raise SystemExit(code) from None

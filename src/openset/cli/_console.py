@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from openset._core.text import shown
 from openset.errors import OpenSetError
 
 if TYPE_CHECKING:
@@ -48,10 +49,15 @@ AgainstOption = Annotated[
 
 def console() -> "Console":
     """Standard output, as wide as the terminal; wide enough for tables where there is none."""
-    from rich.console import Console
+    from openset._io.terminal import make_console
 
-    probe = Console()
-    return probe if probe.is_terminal else Console(width=120)
+    probe = make_console()
+    return probe if probe.is_terminal else make_console(width=120)
+
+
+def say(text: str, *, err: bool = False) -> None:
+    """A line of plain text."""
+    typer.echo(shown(text), err=err)
 
 
 def table(*columns: str, title: str | None = None) -> "Table":
@@ -108,10 +114,11 @@ def naming_files(*files: Path) -> Iterator[None]:
 @contextmanager
 def progress(text: str, total: int) -> Iterator[Callable[[int], object]]:
     """A bar on standard error for long work; nothing where nobody watches."""
-    from rich.console import Console
     from rich.progress import Progress
 
-    watching = Console(stderr=True)
+    from openset._io.terminal import make_console
+
+    watching = make_console(stderr=True)
     with Progress(console=watching, transient=True, disable=not watching.is_terminal) as bar:
         task = bar.add_task(text, total=total)
         yield lambda steps: bar.advance(task, steps)

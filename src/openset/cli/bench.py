@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
-from openset.cli._console import JsonOption, SkipCorruptOption, console, table
+from openset.cli._console import JsonOption, SkipCorruptOption, console, say, table
 from openset.cli._outputs import FiguresOption, ReportOption, check_outputs, say_written
 from openset.cli.train import DataRootOption, SetOption
 
@@ -95,7 +95,7 @@ def command(
             on_corrupt = "skip" if skip_corrupt else "stop"
             done, failed = bench.run_grid(cells, tell=tell, on_corrupt=on_corrupt, watch=lambda _: watch)
     except (Interrupted, KeyboardInterrupt):
-        typer.echo("Stopped; all is saved. Run the same command again to go on.", err=True)
+        say("Stopped; all is saved. Run the same command again to go on.", err=True)
         raise typer.Exit(130) from None
     if not done:
         raise OpenSetError(f"All {len(failed)} runs failed; the first: {failed[0][1]}")
@@ -117,7 +117,7 @@ def command(
         write_page(report, bench_page(_dots(done)))
     say_written(report, figures, [] if figures is None else _draw(done, figures, varied))
     if failed:
-        typer.echo(f"{len(failed)} of {len(cells)} runs failed; reasons are in {out}/bench_failed.json.", err=True)
+        say(f"{len(failed)} of {len(cells)} runs failed; reasons are in {out}/bench_failed.json.", err=True)
         raise typer.Exit(1)
 
 

@@ -19,6 +19,7 @@ from openset.cli._console import (
     console,
     naming_files,
     progress,
+    say,
     table,
 )
 from openset.cli._outputs import (
@@ -115,7 +116,7 @@ def command(
     say_written(report, figures, drawn)
     if missed:
         for sentence in missed:
-            typer.echo(f"Bar missed: {sentence}", err=True)
+            say(f"Bar missed: {sentence}", err=True)
         raise typer.Exit(1)
     if bars:
         console().print(

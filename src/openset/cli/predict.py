@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from openset.cli._console import console, progress, table
+from openset.cli._console import console, progress, say, table
 from openset.cli._outputs import check_outputs
 
 _SHOWN = 40
@@ -47,7 +47,7 @@ def command(
             for name, image, trouble in read_images(some):
                 if trouble:
                     bad += 1
-                    typer.echo(f"Left out: {trouble}.", err=True)
+                    say(f"Left out: {trouble}.", err=True)
                 else:
                     good.append((name, image))
             found += trained.predict(good) if good else []

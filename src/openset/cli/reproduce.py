@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from openset.cli._console import JsonOption, SkipCorruptOption, console, table
+from openset.cli._console import JsonOption, SkipCorruptOption, console, say, table
 from openset.cli._outputs import check_outputs
 from openset.cli.train import DataRootOption, SetOption
 
@@ -102,10 +102,10 @@ def command(
     try:
         report = reproduce(name, options)
     except (Interrupted, KeyboardInterrupt):
-        typer.echo("Stopped; all is saved. Run the same command again to go on.", err=True)
+        say("Stopped; all is saved. Run the same command again to go on.", err=True)
         raise typer.Exit(130) from None
     if show:
-        typer.echo(writing.markdown(report, level=3), nl=False)
+        say(writing.markdown(report, level=3).removesuffix("\n"))
     else:
         _show(report)
         files = writing.write(report, place / name)
@@ -113,7 +113,7 @@ def command(
     if json is not None:
         write_json(json, writing.as_json(report))
     if report.failures:
-        typer.echo(f"{len(report.failures)} cells failed; the report names them.", err=True)
+        say(f"{len(report.failures)} cells failed; the report names them.", err=True)
         raise typer.Exit(1)
 
 

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from openset.cli._console import JsonOption, SkipCorruptOption, console, table
+from openset.cli._console import JsonOption, SkipCorruptOption, console, say, table
 from openset.cli._outputs import FiguresOption, ReportOption, check_outputs, say_written
 
 SetOption = Annotated[
@@ -94,7 +94,7 @@ def command(
                 tell=lambda note: screen.print(note, style="dim", highlight=False, markup=False),
             )
     except Interrupted as stopped:
-        typer.echo(f"Stopped at {stopped}; all is saved. Go on with: openset train --resume --out {out}", err=True)
+        say(f"Stopped at {stopped}; all is saved. Go on with: openset train --resume --out {out}", err=True)
         raise typer.Exit(130) from None
     if summary:
         if json is not None:
