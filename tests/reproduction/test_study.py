@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import torch
 
+from openset._io.json_files import write_json
 from openset.errors import OpenSetError
 from openset.reproduction import imagenet, openauc, table2
 from openset.scores import Scores
@@ -245,3 +246,17 @@ def test_a_broken_results_file_is_named(tmp_path):
     with pytest.raises(OpenSetError, match="split0-seed3.json is not a results file: 'params' is missing; delete it"):
         read_result(tmp_path, key)
     assert seeds_found(tmp_path, "openauc/table2", "cpu") == {3}
+
+
+@pytest.mark.parametrize("field", ["value", "low", "high", "seconds"])
+def test_text_where_a_number_belongs_is_no_result(tmp_path, field):
+    key = Key("openauc/table2", "cpu", "mnist", "softmax", 0, 0)
+    entry = {"name": "open_auc", "params": {}, "against": "all", "value": 0.5, "low": 0.4, "high": None}
+    content = {"metrics": [entry], "recipe_fingerprint": "f", "seconds": 3}
+    file = tmp_path / key.file
+    write_json(file, content)
+    assert read_result(tmp_path, key).value("open_auc").value == 0.5
+    (content if field == "seconds" else entry)[field] = "much"
+    write_json(file, content)
+    with pytest.raises(OpenSetError, match=r"split0-seed0\.json is not a results file; delete it"):
+        read_result(tmp_path, key)

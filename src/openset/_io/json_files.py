@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,9 @@ from openset._core.text import half_character
 from openset._io.atomic import write_text
 from openset._io.paths import existing, reason
 from openset.errors import OpenSetError
+
+_HALF = re.compile(r"\\u[dD][89a-fA-F]|[\ud800-\udfff]")
+"""Where half a character may be spelt; most are pairs, which are whole."""
 
 
 def write_json(path: str | Path, content: Any) -> None:
@@ -61,10 +65,15 @@ def read_json(path: str | Path) -> Any:
 def parse_json(text: str, what: str) -> Any:
     """What a JSON text of a stranger says; `what` it is called in errors."""
     try:
-        return json.loads(text)
+        content = json.loads(text)
+        if _HALF.search(text):
+            json.dumps(content, ensure_ascii=False).encode()
+    except UnicodeEncodeError as error:
+        raise OpenSetError(f"{what}: {half_character(error)}.") from error
     except RecursionError as error:
         raise OpenSetError(f"{what} is not valid JSON: it is nested too deeply.") from error
     except json.JSONDecodeError as error:
         raise OpenSetError(f"{what} is not valid JSON: {error}.") from error
     except ValueError as error:  # Python's own limit
         raise OpenSetError(f"{what} is damaged: it holds a number of thousands of digits.") from error
+    return content

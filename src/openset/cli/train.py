@@ -72,7 +72,9 @@ def command(
 
         if config is None:
             raise OpenSetError("Say which run to resume: --out DIR.")
-        out = Path("runs") / Path(config.protocol).stem / config.method.name / f"split{config.split}-seed{config.seed}"
+        from openset._io.paths import plain_name
+
+        out = Path("runs") / plain_name(config.protocol) / config.method.name / f"split{config.split}-seed{config.seed}"
     if resume and not wording:
         config = None
     config = begin(config, out, resume=resume)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from openset._io.json_files import read_json
+from openset._io.paths import plain_name
 from openset.errors import OpenSetError
 from openset.intervals import over_splits
 from openset.methods import METHODS
@@ -126,7 +127,7 @@ def make_grid(
             fields[vary.field], setting = value, vary.label(value)
         config = read_config(recipe, overrides, data_root=data_root, **fields)
         config = for_vectors(config) if of_vectors[protocol] else config
-        stem = Path(protocol).stem
+        stem = plain_name(protocol)
         folder = out / stem / "-".join(filter(None, [method, setting])) / f"split{split}-seed{seed}"
         cells.append(Cell(stem, method, config, folder, value, setting))
     return cells

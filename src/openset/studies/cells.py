@@ -95,7 +95,10 @@ def read_result(results: Path, key: Key) -> Finished | None:
     content = read_json(file)
     try:
         entries = [(one["name"], one["params"], one["against"], one["value"]) for one in content["metrics"]]
-        complete = bool(entries) and isinstance(content["recipe_fingerprint"], str) and content["seconds"] is not None
+        numbers = [content["seconds"], *(one["value"] for one in content["metrics"])]
+        numbers += [end for one in content["metrics"] for end in (one["low"], one["high"]) if end is not None]
+        plain = all(isinstance(one, int | float) and not isinstance(one, bool) for one in numbers)
+        complete = bool(entries) and isinstance(content["recipe_fingerprint"], str) and plain
     except (KeyError, TypeError) as error:
         raise OpenSetError(
             f"{file} is not a results file: {error} is missing; delete it to run the cell again."

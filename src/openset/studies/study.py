@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from openset._io.json_files import read_json
+from openset._io.paths import plain_name
 from openset.errors import OpenSetError
 from openset.methods import METHODS
 from openset.reproduction.options import Options
@@ -187,7 +188,7 @@ def _cell(method: Named, like: Config, options: Options) -> bench.Cell:
     config = replace(like, method=method)
     mark = fingerprint(config.as_plain(), Config().as_plain(), FIELDS_WITHOUT_EFFECT)[:8]
     stem = f"split{config.split}-seed{config.seed}-{mark}"
-    protocol = Path(config.protocol).stem
+    protocol = plain_name(config.protocol)
     return bench.Cell(protocol, method.name, config, options.out / "runs" / protocol / method.name / stem)
 
 

@@ -169,9 +169,7 @@ def share_beginning(config: Config, epochs: int, source: Path, out: Path) -> boo
     if own.exists() or not kept.exists() or config.train.select != "last":  # the best weights may lie further back
         return False
     tensors, metadata = checkpoint.read_tensors(kept)
-    if any(
-        not field.startswith("method") for field, _, _ in differences(as_now(metadata["config"]), config.as_plain())
-    ):
+    if any(not field.startswith("method") for field, _, _ in differences(as_now(metadata, kept), config.as_plain())):
         return False
     checkpoint.write_tensors(own, tensors, {**metadata, "config": config.as_plain()})
     return True
