@@ -27,7 +27,7 @@ from openset._io.json_files import parse_json
 from openset._io.npz import read_npy, read_npz, write_npz
 from openset._io.paths import existing
 from openset._io.score_columns import BLOCKS, COLUMNS, ScoreColumns, from_table
-from openset._io.tables import read_table
+from openset._io.tables import read_table, write_csv
 from openset.errors import OpenSetError
 
 if TYPE_CHECKING:
@@ -194,18 +194,12 @@ def write_columns(columns: ScoreColumns, path: str | Path) -> None:
         arrays = {name: getattr(columns, name) for name in names} | {_METADATA: np.array(metadata)}
         write_npz(file, {name: array for name, array in arrays.items() if array is not None})
         return
-    import polars as pl
-    from polars import selectors
-
     table = _as_table(columns)
+    if suffix != ".parquet":
+        write_csv(file, table, separator="\t" if suffix == ".tsv" else ",")
+        return
     with replacing(file) as temporary:
-        if suffix == ".parquet":
-            table.write_parquet(temporary, metadata={_METADATA: metadata})
-        else:
-            # A float32 is written with the digits of a float64, which is what readers of text make of it: the few
-            # that tell it from its neighbours give another number there, on the other side of a threshold.
-            wide = table.with_columns(selectors.float().cast(pl.Float64))
-            wide.write_csv(temporary, separator="\t" if suffix == ".tsv" else ",")
+        table.write_parquet(temporary, metadata={_METADATA: metadata})
 
 
 def _as_table(columns: ScoreColumns) -> "pl.DataFrame":

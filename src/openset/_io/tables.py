@@ -5,6 +5,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from openset._io.atomic import replacing
+from openset._io.csv_cells import guarded_table, unguarded_table
 from openset._io.csv_layout import csv_layout
 from openset._io.paths import existing
 from openset.errors import OpenSetError
@@ -63,7 +65,7 @@ def _read_csv(file: Path) -> "pl.DataFrame":
     import polars as pl
 
     layout = csv_layout(file)
-    return pl.read_csv(
+    table = pl.read_csv(
         file,
         separator=layout.separator,
         eol_char=layout.line_end,
@@ -71,3 +73,16 @@ def _read_csv(file: Path) -> "pl.DataFrame":
         infer_schema=False,
         glob=False,
     )
+    return unguarded_table(table)
+
+
+def write_csv(path: str | Path, table: "pl.DataFrame", *, separator: str = ",") -> None:
+    """Write a table as CSV, whole or not at all, with the digits and texts that `read_table` gives back."""
+    import polars as pl
+    from polars import selectors
+
+    # A float32 is written with the digits of a float64, which is what readers of text make of it: the few that tell it
+    # from its neighbours give another number there, on the other side of a threshold.
+    wide = guarded_table(table.with_columns(selectors.float().cast(pl.Float64)))
+    with replacing(path) as temporary:
+        wide.write_csv(temporary, separator=separator)

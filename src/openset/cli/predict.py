@@ -30,7 +30,6 @@ def command(
     """
     from rich.markup import escape
 
-    from openset._io.atomic import replacing
     from openset._io.json_files import write_json
     from openset.errors import OpenSetError
     from openset.train.predict import TrainedRun, find_images, read_images
@@ -60,8 +59,9 @@ def command(
     if csv is not None:
         import polars as pl
 
-        with replacing(csv) as temporary:
-            pl.DataFrame([asdict(one) for one in found]).write_csv(temporary)
+        from openset._io.tables import write_csv
+
+        write_csv(csv, pl.DataFrame([asdict(one) for one in found]))
     made = table("image", "prediction", "best class", "probability", "unknown score")
     for one in found[:_SHOWN]:
         style = "yellow" if one.prediction == "unknown" else ""

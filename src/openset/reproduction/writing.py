@@ -1,13 +1,12 @@
 """A reproduction's report as Markdown, CSV and JSON."""
 
-import csv
-import io
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from openset._io.atomic import write_text
+from openset._io.csv_cells import csv_text
 from openset._io.json_files import write_json
 from openset.reproduction.findings import Claim, Line, Report, Table, Value
 from openset.results.tables import markdown_escape
@@ -84,22 +83,18 @@ def markdown(report: Report, *, level: int = 1) -> str:
 
 def comma_separated(report: Report) -> str:
     """Every figure, unrounded: one row each."""
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(
-        ["table", "labels", "figure", "value", "sd", "low", "high", "published", "published_sd", "difference", "remark"]
-    )
+    head = ["table", "labels", "figure", "value", "sd", "low", "high", "published", "published_sd", "difference"]
+    rows: list[list[Any]] = [[*head, "remark"]]
     for table in report.tables:
         for line in table.lines:
             words = "; ".join(f"{key}={word}" for key, word in line.labels.items())
             told = line.published
             for name, value in ((table.heading, line.ours), *line.also.items()):
                 own = name == table.heading
-                row = [table.title, words, name]
-                row += ["", "", "", ""] if value is None else [value.value, value.sd, value.low, value.high]  # type: ignore[list-item]
-                row += [told.value, told.sd, line.difference] if own and told else ["", "", ""]  # type: ignore[list-item]
-                writer.writerow(["" if cell is None else cell for cell in [*row, line.remark]])
-    return out.getvalue()
+                ours = [None] * 4 if value is None else [value.value, value.sd, value.low, value.high]
+                theirs = [told.value, told.sd, line.difference] if own and told else [None] * 3
+                rows.append([table.title, words, name, *ours, *theirs, line.remark])
+    return csv_text(rows)
 
 
 def as_json(report: Report) -> dict[str, Any]:

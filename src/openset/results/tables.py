@@ -1,12 +1,11 @@
 """Figures as tables for a terminal and for papers."""
 
-import csv as csv_format
-import io
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from openset._io import csv_cells
 from openset.evaluation import Evaluation, Result
 
 
@@ -109,16 +108,7 @@ def _latex_row(cells: Sequence[str]) -> str:
 
 def csv_text(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     """Lines for a spreadsheet, figures in full precision."""
-    out = io.StringIO()
-    writer = csv_format.writer(out, lineterminator="\n")
-    writer.writerow(head)
-    writer.writerows([_plain(cell) if isinstance(cell, str) else cell for cell in row] for row in rows)
-    return out.getvalue()
-
-
-def _plain(text: str) -> str:
-    """A name that begins like a formula must not become one in a spreadsheet."""
-    return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\r")) else text
+    return csv_cells.csv_text([head, *rows])
 
 
 def headline_table(

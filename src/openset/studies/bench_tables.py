@@ -1,9 +1,8 @@
 """Tables of a grid for papers and web pages: Markdown, LaTeX, CSV; the best of each protocol in bold."""
 
-import csv
-import io
 from collections.abc import Callable, Sequence
 
+from openset._io.csv_cells import csv_text
 from openset.results.tables import latex_escape
 from openset.studies.bench import COLUMNS, TITLES, Row
 
@@ -60,12 +59,9 @@ def latex(rows: Sequence[Row]) -> str:
 
 def comma_separated(rows: Sequence[Row]) -> str:
     """Every figure, unrounded."""
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(
-        ["protocol", "method", "runs", *(f"{metric}_{kind}" for metric in COLUMNS for kind in ("mean", "sd"))]
-    )
-    for row in rows:
-        figures = [value for metric in COLUMNS for value in (row.means[metric], row.sds[metric])]
-        writer.writerow([row.protocol, row.method, row.n, *("" if value is None else value for value in figures)])
-    return out.getvalue()
+    head = ["protocol", "method", "runs", *(f"{metric}_{kind}" for metric in COLUMNS for kind in ("mean", "sd"))]
+    lines = [
+        [row.protocol, row.method, row.n, *(one for metric in COLUMNS for one in (row.means[metric], row.sds[metric]))]
+        for row in rows
+    ]
+    return csv_text([head, *lines])

@@ -11,7 +11,7 @@ from typing import Any
 import polars as pl
 from lightning_fabric import Fabric
 
-from openset._io.atomic import replacing
+from openset._io.tables import write_csv
 from openset.errors import OpenSetError
 from openset.train import checkpoint
 from openset.train.config import Config, read_config
@@ -124,8 +124,7 @@ def kept_state(folder: Path, epoch: int) -> Path:
 def write_log(path: Path, history: list[dict[str, float]]) -> None:
     """One row per epoch."""
     if history:
-        with replacing(path) as temporary:
-            pl.DataFrame(history).write_csv(temporary)
+        write_csv(path, pl.DataFrame(history))
 
 
 def restore(run: Run, file: Path) -> None:
