@@ -12,6 +12,7 @@ import numpy as np
 from openset._core.text import half_character
 from openset._io.atomic import write_text
 from openset._io.paths import existing, reason
+from openset._io.room import check_room
 from openset.errors import OpenSetError
 
 _HALF = re.compile(r"\\u[dD][89a-fA-F]|[\ud800-\udfff]")
@@ -54,6 +55,7 @@ def read_json(path: str | Path) -> Any:
     """Read a JSON file; says where it breaks."""
     file = existing(path)
     try:
+        check_room(file, "JSON", file.stat().st_size)
         text = file.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
         raise OpenSetError(f"{file} is not valid JSON: {error}.") from error

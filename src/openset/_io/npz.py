@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from openset._io.atomic import replacing
 from openset._io.paths import existing
+from openset._io.room import check_room
 from openset.errors import OpenSetError
 
 
@@ -22,6 +23,10 @@ def read_npz(path: str | Path) -> dict[str, NDArray[Any]]:
     with _plainly(file, "NPZ"), file.open("rb") as stream:
         if stream.read(2) not in (b"PK", b"\x93N"):  # a zip archive, or a single array, which is explained below
             raise OpenSetError(f"{file} is not an NPZ file.")
+        stream.seek(0)
+        if zipfile.is_zipfile(stream):
+            with zipfile.ZipFile(stream) as members:
+                check_room(file, "NPZ", sum(one.file_size for one in members.infolist()))
         stream.seek(0)
         archive = np.load(stream, allow_pickle=False)
         if not isinstance(archive, np.lib.npyio.NpzFile):
@@ -36,6 +41,7 @@ def read_npy(path: str | Path) -> NDArray[Any]:
         if stream.read(6) != b"\x93NUMPY":
             raise OpenSetError(f"{file} is not an NPY file.")
         stream.seek(0)
+        check_room(file, "NPY", file.stat().st_size)
         return np.asarray(np.load(stream, allow_pickle=False))
 
 

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from openset._core import checks
 from openset._core.labels import OPEN_WORDS, Column, LabelWords, TextColumn, read_labels, refuse_numbers, whole
+from openset._core.memory import free_memory
 from openset._core.text import shortened
 from openset.errors import OpenSetError
 
@@ -72,7 +73,7 @@ def from_table(
             checks.resolve_classes(found.labels, found.predictions, None if known is None else len(known), where)
     if score is not None:
         checks.check_finite(score, where)
-    optional = {name: _optional_text(table, name) for name in ("id", "group", "open_class")}
+    optional = {name: _optional_text(table, name, where) for name in ("id", "group", "open_class")}
     return ScoreColumns(
         labels=found.labels,
         predictions=found.predictions,
@@ -134,7 +135,7 @@ def _label_column(
     return TextColumn(tuple(texts.unique().sort().to_list()), texts.rank("dense").to_numpy().astype(np.int64) - 1)
 
 
-def _texts(table: "pl.DataFrame", name: str) -> list[str] | None:
+def _optional_text(table: "pl.DataFrame", name: str, where: Where) -> NDArray[Any] | None:
     import polars as pl
 
     if name not in table.columns:
@@ -142,12 +143,15 @@ def _texts(table: "pl.DataFrame", name: str) -> list[str] | None:
     column = table[name]
     if column.dtype.is_nested() or column.dtype in (pl.Binary, pl.Object):
         raise OpenSetError(f"column '{name}' holds {column.dtype}; use text or numbers.")
-    return ["" if value is None else str(value).strip() for value in column.to_list()]
-
-
-def _optional_text(table: "pl.DataFrame", name: str) -> NDArray[Any] | None:
-    texts = _texts(table, name)
-    return None if texts is None else np.array(texts, dtype=np.str_)
+    texts = ["" if value is None else str(value).strip() for value in column.to_list()]
+    longest, free = max(map(len, texts)), free_memory()
+    if free is not None and 4 * longest * len(texts) > free:  # arrays have room for the longest text in every row
+        row = next(row for row, text in enumerate(texts) if len(text) == longest)
+        raise OpenSetError(
+            f"{name} has {longest:,} characters in {where(row)}: with {len(texts):,} rows of that length the column does "
+            "not fit into memory; shorten it."
+        )
+    return np.array(texts, dtype=np.str_)
 
 
 def _floats(table: "pl.DataFrame", name: str, where: Any, decimal_commas: bool) -> NDArray[Any] | None:

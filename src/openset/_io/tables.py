@@ -1,14 +1,16 @@
 """Tables of Parquet and CSV files as polars frames."""
 
 from collections.abc import Callable, Sequence
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from openset._io.atomic import replacing
 from openset._io.csv_cells import guarded_table, unguarded_table
 from openset._io.csv_layout import csv_layout
 from openset._io.paths import existing
+from openset._io.room import check_room
 from openset.errors import OpenSetError
 
 if TYPE_CHECKING:
@@ -21,12 +23,9 @@ def read_table(path: str | Path, *, names: Sequence[str] = (), prefixes: Sequenc
     A file may write the columns that are called for, `names` and those that begin with one of `prefixes`, with capitals
     and blanks: they are given back as called for. What follows a prefix is the user's own, and stays as it is.
     """
-    import polars as pl
-
     file = existing(path)
-    # A file's name is a name: without glob=False polars would read brackets and stars in it as a pattern.
     readers: dict[str, Callable[[Path], pl.DataFrame]] = {
-        ".parquet": partial(pl.read_parquet, glob=False),
+        ".parquet": read_parquet,
         ".csv": _read_csv,
         ".tsv": _read_csv,
     }
@@ -34,6 +33,8 @@ def read_table(path: str | Path, *, names: Sequence[str] = (), prefixes: Sequenc
         raise OpenSetError(f"{file}: cannot read '{file.suffix}' files; use .parquet, .csv or .tsv.")
     try:
         table = readers[file.suffix.lower()](file)
+    except OpenSetError:
+        raise
     except UnicodeDecodeError as error:
         raise OpenSetError(f"{file} is not a text file in UTF-8; save it as CSV UTF-8.") from error
     except (KeyboardInterrupt, SystemExit):
@@ -52,6 +53,25 @@ def read_table(path: str | Path, *, names: Sequence[str] = (), prefixes: Sequenc
     return table.rename(dict(zip(table.columns, plain, strict=True)))
 
 
+def read_parquet(file: Path) -> "pl.DataFrame":
+    """A Parquet file whose rows, by its own account, fit into memory."""
+    import polars as pl
+
+    lazy = pl.scan_parquet(file, glob=False)  # a name is a name: polars would read brackets and stars as a pattern
+    width = sum(map(_width, lazy.collect_schema().dtypes()))
+    check_room(file, "Parquet", lazy.select(pl.len()).collect().item() * width)
+    return pl.read_parquet(file, glob=False)
+
+
+def _width(kind: "pl.DataType") -> int:
+    """Bytes of a value; of a text the least that it takes."""
+    import polars as pl
+
+    if kind.is_numeric():
+        return int(np.dtype(str(kind).lower()).itemsize) if kind.is_float() or kind.is_integer() else 16
+    return 16 if kind in (pl.String, pl.Binary) else 4
+
+
 def _plain(name: str, names: Sequence[str], prefixes: Sequence[str]) -> str:
     plain = name.lower().replace(" ", "_")
     prefix = next((one for one in prefixes if plain.startswith(one)), None)
@@ -64,6 +84,7 @@ def _read_csv(file: Path) -> "pl.DataFrame":
     """CSV as spreadsheets write it: comma, semicolon or tab; a byte order mark; blanks around the names."""
     import polars as pl
 
+    check_room(file, "CSV", file.stat().st_size)
     layout = csv_layout(file)
     table = pl.read_csv(
         file,

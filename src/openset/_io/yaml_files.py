@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from openset._core.text import half_character
 from openset._io.paths import existing, reason
+from openset._io.room import as_size
 from openset.errors import OpenSetError, needing
 
 if TYPE_CHECKING:
@@ -13,6 +14,8 @@ if TYPE_CHECKING:
 
 _DEEPEST = 100
 """Lists within lists; what people write has three or four."""
+_LONGEST = 2**24
+"""Bytes of a file; the reader takes a second for each of the first hundred thousands."""
 _MOST = 1_000_000
 """Values of a file, each counted as often as an alias names it: a few lines of aliases can fill any memory."""
 
@@ -21,6 +24,8 @@ def read_yaml(path: str | Path) -> Any:
     """What a YAML file holds; JSON is YAML too."""
     file = existing(path)
     try:
+        if file.stat().st_size > _LONGEST:
+            raise OpenSetError(f"{file} is {as_size(file.stat().st_size)} long; what is read as YAML has a few lines.")
         text = file.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
         raise OpenSetError(f"{file}: not valid YAML: not in UTF-8; save it as UTF-8.") from error

@@ -53,6 +53,10 @@ def main(arguments: list[str] | None = None) -> None:
         if debug:
             raise
         _stop(f"Error: {missing_package('This command', error)}", 2)
+    except MemoryError as error:
+        if debug:
+            raise
+        _stop(f"Error: there is not enough memory for this ({str(error) or 'none is left'}): take fewer rows.", 2)
     except BrokenPipeError:  # the reader of our output, `head` for example, has enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise SystemExit(0) from None

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from openset._core.fingerprint import fingerprint
 from openset._io.npz import read_npz
+from openset._io.room import check_room
 from openset.data.arrays import NotSmallError, StoredImages, stored
 from openset.data.catalog import Card
 from openset.data.checks import without_bad
@@ -94,6 +95,7 @@ def _labels_of(
 def _frame(paths: Sequence[Path], place: str) -> "pl.DataFrame":
     import polars as pl
 
+    check_room(paths[0], "images", sum(path.stat().st_size for path in paths))
     try:
         frame = pl.concat([pl.read_parquet(path, glob=False) for path in paths], how="vertical_relaxed")
     except (pl.exceptions.PolarsError, OSError) as error:
