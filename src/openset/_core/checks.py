@@ -112,6 +112,8 @@ def as_text(name: str, values: ArrayLike) -> NDArray[np.str_]:
     array = as_array(name, values)
     if array.ndim != 1:
         raise OpenSetError(f"'{name}' must have one dimension, got shape {array.shape}.")
+    if array.dtype.kind == "V":
+        raise OpenSetError(f"'{name}' must be text or numbers, got records of type {array.dtype}.")
     try:
         texts = np.char.decode(array, "utf-8") if array.dtype.kind == "S" else array.astype(np.str_, copy=False)
         if texts.dtype.itemsize:

@@ -45,10 +45,22 @@ def replacing(path: str | Path) -> Iterator[Path]:
         os.umask(mask)
         temporary.chmod(0o666 & ~mask)  # mkstemp makes private files; a result is an ordinary one
         temporary.replace(target)
-    except OSError as error:
-        raise OpenSetError(f"Cannot write {target}: {reason(error)}.") from error
+    except OpenSetError:
+        raise
+    except Exception as error:
+        refused = _said_by_system(error)
+        if refused is None:
+            raise
+        raise OpenSetError(f"Cannot write {target}: {reason(refused)}.") from error
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def _said_by_system(error: BaseException | None) -> OSError | None:
+    """What the system said first: on a full disk, packing libraries fail once more when they close the file."""
+    while error is not None and not isinstance(error, OSError):
+        error = error.__cause__ or error.__context__
+    return error
 
 
 def _is_written_into(target: Path) -> bool:

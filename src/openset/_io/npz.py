@@ -6,11 +6,13 @@ import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from tokenize import TokenError
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from openset._core.text import shortened
 from openset._io.atomic import replacing
 from openset._io.paths import existing
 from openset._io.room import check_room
@@ -58,13 +60,15 @@ def _plainly(file: Path, kind: str) -> Iterator[None]:
                 f"{file} holds pickled Python objects, which could run code, so it is not loaded: "
                 "save plain number or text arrays instead."
             ) from error
-        raise OpenSetError(f"{file} is not a readable {kind} file: {error}.") from error
+        raise OpenSetError(f"{file} is not a readable {kind} file: {shortened(str(error).rstrip('.'))}.") from error
     except (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, KeyError, TypeError, OSError) as error:
         raise OpenSetError(f"{file} is not a readable {kind} file, or it is cut off.") from error
-    except RuntimeError as error:  # NotImplementedError too
-        raise OpenSetError(f"{file} is not a readable {kind} file: encrypted, or packed in an unknown way.") from error
     except (MemoryError, OverflowError) as error:
         raise OpenSetError(f"{file} holds an array too large for the memory, or it is damaged.") from error
+    except (SyntaxError, RecursionError, TokenError) as error:  # a header is read as Python's own literals are
+        raise OpenSetError(f"{file} is not a readable {kind} file: an array's header is damaged.") from error
+    except RuntimeError as error:  # NotImplementedError too
+        raise OpenSetError(f"{file} is not a readable {kind} file: encrypted, or packed in an unknown way.") from error
 
 
 def write_npz(path: str | Path, arrays: Mapping[str, NDArray[Any]]) -> None:

@@ -27,6 +27,16 @@ def is_folder(path: str | Path) -> bool:
     return os.path.isdir(path)  # noqa: PTH112
 
 
+def real_path(path: Path) -> Path:
+    """The absolute path without links, also of what is not there yet."""
+    try:
+        return path.resolve()
+    except RuntimeError as error:  # OSError from Python 3.13 on
+        raise OpenSetError(f"{path} is a link that leads to itself.") from error
+    except OSError as error:
+        raise OpenSetError(f"Cannot find {path}: {reason(error)}.") from error
+
+
 def plain_name(path: str | Path) -> str:
     """The name of a file without its ending, or of a folder: fit to name a folder of results below another.
 

@@ -94,7 +94,7 @@ def _names_of(blocks: dict[str, tuple[NDArray[Any] | None, tuple[str, ...] | Non
     found: tuple[str, ...] | None = None
     for prefix in ("prob", "logit"):
         values, names = blocks[prefix]
-        if values is None or names is None or all(name.isdecimal() for name in names):
+        if values is None or names is None or all(map(_is_number, names)):
             continue
         reserved = next((name for name in names if name.lower() in OPEN_WORDS), None)
         if reserved is not None:
@@ -148,8 +148,8 @@ def _optional_text(table: "pl.DataFrame", name: str, where: Where) -> NDArray[An
     if free is not None and 4 * longest * len(texts) > free:  # arrays have room for the longest text in every row
         row = next(row for row, text in enumerate(texts) if len(text) == longest)
         raise OpenSetError(
-            f"{name} has {longest:,} characters in {where(row)}: with {len(texts):,} rows of that length the column does "
-            "not fit into memory; shorten it."
+            f"{name} has {longest:,} characters in {where(row)}: with {len(texts):,} rows of that length the column "
+            "does not fit into memory; shorten it."
         )
     return np.array(texts, dtype=np.str_)
 
@@ -187,6 +187,11 @@ def _commas_are_decimal(texts: "pl.Series") -> bool:
     return not (texts.str.contains(".", literal=True).any() or (thousands and whole))
 
 
+def _is_number(name: str) -> bool:
+    """Whether a column has the number of a class, not a name of many digits."""
+    return name.isascii() and name.isdigit() and len(name) < 10
+
+
 def _block(
     table: "pl.DataFrame", prefix: str, where: Any, decimal_commas: bool
 ) -> tuple[NDArray[Any] | None, tuple[str, ...] | None]:
@@ -195,7 +200,7 @@ def _block(
     if not columns:
         return None, None
     names = [name.removeprefix(f"{prefix}_") for name in columns]
-    if all(name.isdecimal() for name in names):
+    if all(map(_is_number, names)):
         names = sorted(names, key=int)
         if [int(name) for name in names] != list(range(len(names))):
             raise OpenSetError(f"columns {prefix}_0 to {prefix}_{names[-1]} have gaps; number them without one.")

@@ -21,13 +21,12 @@ from numpy.typing import NDArray
 
 from openset._core import checks
 from openset._core.labels import LabelWords, as_column, read_labels
-from openset._io.atomic import replacing
 from openset._io.csv_layout import csv_layout
 from openset._io.json_files import parse_json
 from openset._io.npz import read_npy, read_npz, write_npz
 from openset._io.paths import existing
 from openset._io.score_columns import BLOCKS, COLUMNS, ScoreColumns, from_table
-from openset._io.tables import read_table, write_csv
+from openset._io.tables import read_table, write_csv, write_parquet
 from openset.errors import OpenSetError
 
 if TYPE_CHECKING:
@@ -91,7 +90,7 @@ def _table(file: Path) -> "pl.DataFrame":
 def _read_npz(file: Path, words: LabelWords) -> ScoreColumns:
     arrays = read_npz(file)
     foreign = "gt" in arrays and "labels" not in arrays  # openset-imagenet: gt, logits, scores (softmax), features
-    names, meta = _parse_metadata(str(arrays[_METADATA])) if _METADATA in arrays else (None, {})
+    names, meta = _parse_metadata(_single_text(arrays[_METADATA])) if _METADATA in arrays else (None, {})
     if names is None and "class_names" in arrays:
         names = tuple(checks.as_text("class_names", arrays["class_names"]).tolist())
     labels, predictions = arrays.get("gt" if foreign else "labels"), arrays.get("predictions")
@@ -117,6 +116,10 @@ def _read_npz(file: Path, words: LabelWords) -> ScoreColumns:
         open_classes=arrays.get("open_classes"),
         meta=meta,
     )
+
+
+def _single_text(array: NDArray[Any]) -> str:
+    return str(checks.as_text(f"the '{_METADATA}' entry", array.reshape(-1))[0]) if array.size == 1 else "{}"
 
 
 def _read_npy(file: Path, words: LabelWords) -> ScoreColumns:
@@ -198,8 +201,7 @@ def write_columns(columns: ScoreColumns, path: str | Path) -> None:
     if suffix != ".parquet":
         write_csv(file, table, separator="\t" if suffix == ".tsv" else ",")
         return
-    with replacing(file) as temporary:
-        table.write_parquet(temporary, metadata={_METADATA: metadata})
+    write_parquet(file, table, {_METADATA: metadata})
 
 
 def _as_table(columns: ScoreColumns) -> "pl.DataFrame":

@@ -1,6 +1,9 @@
 """Tables of Parquet and CSV files as polars frames."""
 
-from collections.abc import Callable, Sequence
+import os
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -105,5 +108,25 @@ def write_csv(path: str | Path, table: "pl.DataFrame", *, separator: str = ",") 
     # A float32 is written with the digits of a float64, which is what readers of text make of it: the few that tell it
     # from its neighbours give another number there, on the other side of a threshold.
     wide = guarded_table(table.with_columns(selectors.float().cast(pl.Float64)))
-    with replacing(path) as temporary:
+    with replacing(path) as temporary, _as_system_error():
         wide.write_csv(temporary, separator=separator)
+
+
+def write_parquet(path: str | Path, table: "pl.DataFrame", metadata: Mapping[str, str]) -> None:
+    """Write a table as Parquet, whole or not at all."""
+    with replacing(path) as temporary, _as_system_error():
+        table.write_parquet(temporary, metadata=dict(metadata))
+
+
+@contextmanager
+def _as_system_error() -> Iterator[None]:
+    """What polars wraps in words of its own, such as a full disk, as what it is."""
+    import polars as pl
+
+    try:
+        yield
+    except pl.exceptions.PolarsError as error:
+        number = re.search(r"\(os error (\d+)\)", str(error))
+        if number is None:
+            raise
+        raise OSError(int(number[1]), os.strerror(int(number[1]))) from error

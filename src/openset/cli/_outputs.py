@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from openset._io.paths import real_path
 from openset.cli._console import console
 from openset.errors import OpenSetError, need
 
@@ -33,11 +34,11 @@ def check_outputs(*files: Path | None, folder: Path | None = None, inputs: Seque
     given = [path for path in (*files, folder) if path is not None]
     for path in given:
         _check_possible(path)
-    taken = {path.resolve(): "is read by this command" for path in inputs if path is not None}
+    taken = {real_path(path): "is read by this command" for path in inputs if path is not None}
     for path in given:
-        if path.resolve() in taken:
-            raise OpenSetError(f"Cannot write {path}: it {taken[path.resolve()]}; give another name.")
-        taken[path.resolve()] = "is already the place of another result"
+        if real_path(path) in taken:
+            raise OpenSetError(f"Cannot write {path}: it {taken[real_path(path)]}; give another name.")
+        taken[real_path(path)] = "is already the place of another result"
     for file in files:
         if file is not None and file.is_dir():
             raise OpenSetError(f"Cannot write {file}: it is a folder; give a file name.")

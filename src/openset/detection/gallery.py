@@ -107,7 +107,7 @@ def find_inside(folder: Path, name: str) -> Path | None:
             file = candidate.resolve()
             if file.is_relative_to(root) and file.is_file():
                 return file
-        except (OSError, ValueError):  # too long, or no characters that a file system has: nothing is called that
+        except (OSError, ValueError, RuntimeError):  # too long, no characters of a file name, or a link to itself
             continue
     return None
 
