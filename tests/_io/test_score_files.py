@@ -302,7 +302,7 @@ def test_files_that_cannot_be_read_are_named(tmp_path):
     (tmp_path / "one.npy").rename(tmp_path / "one.npz")
     for name, message in {
         "none.csv": "There is no file",
-        "cut.parquet": "is not a readable PARQUET file, or it is cut off",
+        "cut.parquet": "is not a readable Parquet file, or it is cut off",
         "cut.npz": "is not a readable NPZ file",
         "empty.csv": "is empty",
         "binary.csv": "is not a text file in UTF-8; save it as CSV UTF-8",

@@ -1,6 +1,7 @@
 """Writing files whole or not at all."""
 
 import os
+import re
 import shutil
 import sys
 import tempfile
@@ -57,8 +58,13 @@ def replacing(path: str | Path) -> Iterator[Path]:
 
 
 def _said_by_system(error: BaseException | None) -> OSError | None:
-    """What the system said first: on a full disk, packing libraries fail once more when they close the file."""
+    """What the system said first: on a full disk, packing libraries fail once more when they close the file.
+
+    Those in Rust give the number of the system's error in words of their own.
+    """
     while error is not None and not isinstance(error, OSError):
+        if number := re.search(r"\(os error (\d+)\)", str(error)):
+            return OSError(int(number[1]), os.strerror(int(number[1])))
         error = error.__cause__ or error.__context__
     return error
 

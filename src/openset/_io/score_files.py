@@ -24,9 +24,10 @@ from openset._core.labels import LabelWords, as_column, read_labels
 from openset._io.csv_layout import csv_layout
 from openset._io.json_files import parse_json
 from openset._io.npz import read_npy, read_npz, write_npz
+from openset._io.parquet import write_parquet
 from openset._io.paths import existing
 from openset._io.score_columns import BLOCKS, COLUMNS, ScoreColumns, from_table
-from openset._io.tables import read_table, write_csv, write_parquet
+from openset._io.tables import read_table, write_csv
 from openset.errors import OpenSetError
 
 if TYPE_CHECKING:

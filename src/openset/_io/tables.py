@@ -1,17 +1,13 @@
 """Tables of Parquet and CSV files as polars frames."""
 
-import os
-import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
-
-import numpy as np
 
 from openset._io.atomic import replacing
 from openset._io.csv_cells import guarded_table, unguarded_table
 from openset._io.csv_layout import csv_layout
+from openset._io.parquet import read_parquet, readable
 from openset._io.paths import existing
 from openset._io.room import check_room
 from openset.errors import OpenSetError
@@ -34,19 +30,7 @@ def read_table(path: str | Path, *, names: Sequence[str] = (), prefixes: Sequenc
     }
     if file.suffix.lower() not in readers:
         raise OpenSetError(f"{file}: cannot read '{file.suffix}' files; use .parquet, .csv or .tsv.")
-    try:
-        table = readers[file.suffix.lower()](file)
-    except OpenSetError:
-        raise
-    except UnicodeDecodeError as error:
-        raise OpenSetError(f"{file} is not a text file in UTF-8; save it as CSV UTF-8.") from error
-    except (KeyboardInterrupt, SystemExit):
-        raise
-    except BaseException as error:  # polars' own errors, and its panics on broken files, which are no Exceptions
-        first = (str(error) or type(error).__name__).splitlines()[0]
-        raise OpenSetError(
-            f"{file} is not a readable {file.suffix[1:].upper()} file, or it is cut off: {first}"
-        ) from error
+    table = readers[file.suffix.lower()](file)
     if table.height == 0:
         raise OpenSetError(f"{file} has column names but no rows.")
     plain = [_plain(name.strip(), names, prefixes) for name in table.columns]
@@ -54,25 +38,6 @@ def read_table(path: str | Path, *, names: Sequence[str] = (), prefixes: Sequenc
     if twice is not None:
         raise OpenSetError(f"{file} has the column '{twice.removesuffix('_duplicated_0')}' twice.")
     return table.rename(dict(zip(table.columns, plain, strict=True)))
-
-
-def read_parquet(file: Path) -> "pl.DataFrame":
-    """A Parquet file whose rows, by its own account, fit into memory."""
-    import polars as pl
-
-    lazy = pl.scan_parquet(file, glob=False)  # a name is a name: polars would read brackets and stars as a pattern
-    width = sum(map(_width, lazy.collect_schema().dtypes()))
-    check_room(file, "Parquet", lazy.select(pl.len()).collect().item() * width)
-    return pl.read_parquet(file, glob=False)
-
-
-def _width(kind: "pl.DataType") -> int:
-    """Bytes of a value; of a text the least that it takes."""
-    import polars as pl
-
-    if kind.is_numeric():
-        return int(np.dtype(str(kind).lower()).itemsize) if kind.is_float() or kind.is_integer() else 16
-    return 16 if kind in (pl.String, pl.Binary) else 4
 
 
 def _plain(name: str, names: Sequence[str], prefixes: Sequence[str]) -> str:
@@ -88,16 +53,17 @@ def _read_csv(file: Path) -> "pl.DataFrame":
     import polars as pl
 
     check_room(file, "CSV", file.stat().st_size)
-    layout = csv_layout(file)
-    table = pl.read_csv(
-        file,
-        separator=layout.separator,
-        eol_char=layout.line_end,
-        skip_rows=layout.n_skipped,
-        infer_schema=False,
-        glob=False,
-    )
-    return unguarded_table(table)
+    with readable(file):
+        layout = csv_layout(file)
+        table = pl.read_csv(
+            file,
+            separator=layout.separator,
+            eol_char=layout.line_end,
+            skip_rows=layout.n_skipped,
+            infer_schema=False,
+            glob=False,
+        )
+        return unguarded_table(table)
 
 
 def write_csv(path: str | Path, table: "pl.DataFrame", *, separator: str = ",") -> None:
@@ -108,25 +74,5 @@ def write_csv(path: str | Path, table: "pl.DataFrame", *, separator: str = ",") 
     # A float32 is written with the digits of a float64, which is what readers of text make of it: the few that tell it
     # from its neighbours give another number there, on the other side of a threshold.
     wide = guarded_table(table.with_columns(selectors.float().cast(pl.Float64)))
-    with replacing(path) as temporary, _as_system_error():
+    with replacing(path) as temporary:
         wide.write_csv(temporary, separator=separator)
-
-
-def write_parquet(path: str | Path, table: "pl.DataFrame", metadata: Mapping[str, str]) -> None:
-    """Write a table as Parquet, whole or not at all."""
-    with replacing(path) as temporary, _as_system_error():
-        table.write_parquet(temporary, metadata=dict(metadata))
-
-
-@contextmanager
-def _as_system_error() -> Iterator[None]:
-    """What polars wraps in words of its own, such as a full disk, as what it is."""
-    import polars as pl
-
-    try:
-        yield
-    except pl.exceptions.PolarsError as error:
-        number = re.search(r"\(os error (\d+)\)", str(error))
-        if number is None:
-            raise
-        raise OSError(int(number[1]), os.strerror(int(number[1]))) from error

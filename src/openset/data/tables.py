@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from openset._core.fingerprint import fingerprint
 from openset._io.npz import read_npz
+from openset._io.parquet import read_parquet, read_schema
 from openset._io.room import check_room
 from openset.data.arrays import NotSmallError, StoredImages, stored
 from openset.data.catalog import Card
@@ -97,9 +98,9 @@ def _frame(paths: Sequence[Path], place: str) -> "pl.DataFrame":
 
     check_room(paths[0], "images", sum(path.stat().st_size for path in paths))
     try:
-        frame = pl.concat([pl.read_parquet(path, glob=False) for path in paths], how="vertical_relaxed")
-    except (pl.exceptions.PolarsError, OSError) as error:
-        raise OpenSetError(f"{place} is not a readable Parquet file, or it is cut off.") from error
+        frame = pl.concat([read_parquet(path) for path in paths], how="vertical_relaxed")
+    except pl.exceptions.PolarsError as error:
+        raise OpenSetError(f"{place}: the files have different columns.") from error
     if frame.height == 0:
         raise OpenSetError(f"{place} has no rows.")
     return frame
@@ -116,11 +117,7 @@ def _column(frame: "pl.DataFrame", choices: Sequence[str], place: str, what: str
 def _image_column(path: Path) -> str | None:
     import polars as pl
 
-    try:
-        schema = pl.scan_parquet(path, glob=False).collect_schema()
-    except (pl.exceptions.PolarsError, OSError) as error:
-        raise OpenSetError(f"{path} is not a readable Parquet file, or it is cut off.") from error
-    for column, kind in schema.items():
+    for column, kind in read_schema(path).items():
         if kind == pl.Binary or (isinstance(kind, pl.Struct) and any(part.name == "bytes" for part in kind.fields)):
             return column
     return None
