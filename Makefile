@@ -1,10 +1,11 @@
 # Two commands: `make demo` shows what openset does, `make test` checks that it does it right.
 PYTHON ?= python3
 VENV := .venv
-BIN := $(VENV)/bin
-INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
+BIN := $(VENV)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
+CONSTRAINTS ?= --constraint constraints.txt
+INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check $(CONSTRAINTS)
 
-.PHONY: demo test environment lint types tests adapters docs clean
+.PHONY: demo test environment lint types tests adapters docs wheel clean
 
 demo: $(VENV)/.demo
 	$(BIN)/openset demo --out openset-demo
@@ -30,24 +31,33 @@ tests: $(VENV)/.dev
 # the tests of what stands on it have it in a folder of its own.
 adapters: $(VENV)/.dev
 	$(INSTALL) --no-deps --upgrade --target .adapters torchvision timm pytorch-ood
-	PYTHONPATH=.adapters $(BIN)/pytest tests/detection/test_predict.py tests/backbones/test_timm.py tests/train/test_pytorch_ood.py
+	PYTHONPATH=.adapters $(BIN)/pytest tests/detection/test_predict.py tests/backbones/test_timm.py tests/train/test_pytorch_ood.py tests/posthoc/test_against_pytorch_ood.py tests/conformance
 
 docs: $(VENV)/.dev
 	$(INSTALL) --editable '.[docs]'
 	$(BIN)/mkdocs build --strict
 
+# The wheel, tried in an environment of its own: it must bring everything that the commands of the base install need.
+wheel:
+	rm -rf dist build/wheel
+	$(PYTHON) -m venv build/wheel
+	build/wheel/bin/python -m pip install --quiet --disable-pip-version-check build
+	build/wheel/bin/python -m build --outdir dist .
+	build/wheel/bin/python -m pip install --quiet --disable-pip-version-check $(CONSTRAINTS) dist/*.whl
+	cd build && wheel/bin/openset --version && wheel/bin/openset protocols list > wheel/protocols.txt
+
 clean:
 	rm -rf $(VENV) .adapters build dist site openset-demo .pytest_cache .mypy_cache .ruff_cache
 
 # An environment is made once and made again when the project's dependencies change.
-$(VENV)/bin/python:
+$(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "openset needs Python 3.11 or newer: make PYTHON=python3.12 ..."; exit 1; }
 	$(PYTHON) -m venv $(VENV)
 
-$(VENV)/.demo: $(VENV)/bin/python pyproject.toml constraints.txt
+$(VENV)/.demo: $(BIN)/python pyproject.toml constraints.txt
 	$(INSTALL) --editable '.[torch,data,plot]'
 	@touch $@
 
-$(VENV)/.dev: $(VENV)/bin/python pyproject.toml constraints.txt
+$(VENV)/.dev: $(BIN)/python pyproject.toml constraints.txt
 	$(INSTALL) --editable '.[dev]'
 	@touch $@

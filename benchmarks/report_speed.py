@@ -15,7 +15,8 @@ from pathlib import Path
 import numpy as np
 
 from openset.evaluation import evaluate
-from openset.present.page import Model, against_best, best_of, evaluation_page, write_page
+from openset.present.page import evaluation_page, write_page
+from openset.results.document import Document
 from openset.scores import Scores
 
 N_MODELS, N_SAMPLES, N_CLASSES = 3, 100_000, 50
@@ -45,14 +46,13 @@ def main() -> None:
     """Measure and print."""
     models = [make(seed) for seed in range(N_MODELS)]
     names = [f"model {i}" for i in range(N_MODELS)]
-    made = [Model(name, one, evaluate(one, intervals=False)) for name, one in zip(names, models, strict=True)]
+    made = [evaluate(one, intervals=False) for one in models]
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "report.html"
         builds = []
         for _ in range(3):
             start = time.perf_counter()
-            tests = against_best(names, models, best_of([one.evaluation for one in made], "all"))
-            write_page(file, evaluation_page(made, tests=tests))
+            write_page(file, evaluation_page(Document.of(made, names=names, models=models)))
             builds.append(time.perf_counter() - start)
         print(f"{N_MODELS} models x {N_SAMPLES:,} samples, {N_CLASSES} classes")
         print(f"build   {min(builds):6.2f} s  (limit 5 s; of {len(builds)}: {', '.join(f'{b:.2f}' for b in builds)})")

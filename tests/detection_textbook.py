@@ -60,10 +60,11 @@ def _coco_step(truth, d, own, iou, bar, taken, out):
         out["duplicate"][d] = True
 
 
-def coco_objects(truth, found):
+def coco_objects(truth, found, kind=None):
+    """Ground truth and results for COCOeval; `kind` is the COCO class of another package than pycocotools."""
     from pycocotools.coco import COCO
 
-    coco = COCO()
+    coco = (kind or COCO)()
     coco.dataset = {
         "images": [{"id": i} for i in truth.image_ids],
         "categories": [{"id": i, "name": name} for i, name in zip(truth.class_ids, truth.class_names, strict=True)],

@@ -6,7 +6,7 @@ from hypothesis import given
 
 import textbook
 from openset import Scores
-from openset.audit import audit
+from openset.audit import _Model, accept_in_pairs, audit, exchange_ranks, exchange_rejections
 from samples import datasets, random_dataset
 
 
@@ -28,6 +28,46 @@ def test_macro_f_is_also_reached_by_a_model_that_catches_nothing():
     assert finding.open_auc_before == pytest.approx(4 / 6)
     assert finding.open_auc_after == pytest.approx(4 / 6)  # the right knowns are still below: not larger, here equal
     assert "is also reached by a model that catches 0% of the unknowns instead of 100%" in finding.sentence
+
+
+def test_samples_on_the_threshold_are_accepted_in_the_first_construction():
+    # The unknown at the threshold slips through already, so it is not among the caught ones to be exchanged; the wrong
+    # known at the threshold is accepted, so it is.
+    labels, predictions, score = [0, 0, -2, -2], [0, 1, 0, 0], [0.1, 0.5, 0.5, 0.9]
+    model = _Model(np.array(labels), np.array(predictions), np.array(score), 2)
+    changed, n, limit = exchange_rejections(model, 0.5)
+    assert n == 1
+    assert limit == "all 1 caught unknowns exchanged for accepted misclassified knowns"
+    assert changed.score.tolist() == [0.1, 0.9, 0.5, 0.5]
+    assert changed.prediction.tolist() == [0, 1, 0, 1]
+
+
+def test_samples_on_the_threshold_are_accepted_in_the_second_construction():
+    # Rejected are one known and three unknowns; a known and an unknown on the threshold are accepted.
+    labels, score = [0, 0, 0, -2, -2, -2, -2], [0.1, 0.5, 0.6, 0.5, 0.7, 0.8, 0.9]
+    model = _Model(np.array(labels), np.zeros(7, dtype=int), np.array(score), 1)
+    changed, n, limit = accept_in_pairs(model, 0.5)
+    assert n == 1
+    assert limit == "ends when all 1 rejected knowns are used up, 2 of 3 unknowns still caught"
+    assert changed.score.tolist() == [0.1, 0.5, 0.5, 0.5, 0.5, 0.8, 0.9]
+
+
+@pytest.mark.parametrize(
+    ("score", "exchanged"),
+    [
+        ([0.1, 0.5, 0.9], 1),  # right known, unknown, wrong known: the unknown lies between them
+        ([0.1, 0.1, 0.9], 0),  # tied with the right known
+        ([0.1, 0.9, 0.9], 0),  # tied with the wrong known
+        ([0.5, 0.5, 0.5], 0),
+        ([0.9, 0.5, 0.1], 0),  # the wrong known is first already
+    ],
+)
+def test_the_third_construction_needs_an_unknown_strictly_between(score, exchanged):
+    order = np.argsort(score, kind="stable")
+    labels, predictions = np.array([0, -2, 0])[order], np.array([0, 0, 1])[order]
+    changed, n, _ = exchange_ranks(_Model(labels, predictions, np.array(score)[order], 2))
+    assert n == exchanged
+    assert (changed.score[labels == predictions].tolist() == [score[0]]) == (not exchanged)
 
 
 def test_a_small_move_is_told_with_figures_that_differ():
@@ -106,3 +146,10 @@ def test_the_second_construction_needs_more_caught_unknowns_than_lost_knowns():
     finding = by_name(audit(scores, threshold=0.5))["normalized accuracy"]
     assert finding.changed == 0
     assert "needs more caught unknowns than rejected knowns, found 1 and 2" in finding.sentence
+
+
+def test_as_many_lost_knowns_as_caught_unknowns_leave_nothing_to_gain():
+    scores = Scores([0, 0, -2, -2], [0, 0, 0, 0], [0.1, 0.8, 0.3, 0.95])
+    finding = by_name(audit(scores, threshold=0.5))["normalized accuracy"]
+    assert finding.changed == 0
+    assert "found 1 and 1" in finding.sentence

@@ -1,3 +1,5 @@
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -59,6 +61,22 @@ def test_curves_are_monotone_and_end_at_one():
     assert (np.diff(risk.coverage) > 0).all()
     assert oscr.fpr[-1] == risk.coverage[-1] == 1.0
     assert risk.risk[-1] == pytest.approx(np.mean(labels != predictions))
+
+
+def test_the_risk_of_accepting_nothing_is_that_of_the_first_accepted():
+    curve = curves.risk_coverage_curve([0, -2, -2, 0], [0, 0, 0, 0], [0.1, 0.1, 0.1, 0.9])
+    np.testing.assert_allclose(curve.coverage, [0, 0.75, 1])
+    np.testing.assert_allclose(curve.risk, [2 / 3, 2 / 3, 0.5])
+    assert curve.area() == pytest.approx((3 * 2 / 3 + 0.5) / 4)
+
+
+@pytest.mark.parametrize(
+    ("start", "stop"), [(0, 1), (0, 511), (0, 513), (511, 513), (512, 513), (600, 602), (40, 3000)]
+)
+def test_harmonic_sums_equal_exact_fractions(start, stop):
+    expected = float(sum(Fraction(1, k) for k in range(start + 1, stop + 1)))
+    found = curves.harmonic_between(np.array([float(start)]), np.array([float(stop)]))[0]
+    assert found == pytest.approx(expected, rel=1e-14)
 
 
 def test_results_cannot_be_changed_and_options_are_checked():

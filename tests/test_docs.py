@@ -1,6 +1,7 @@
 """What README and docs show is run: each block of Python prints what stands below it, each file named is there."""
 
 import contextlib
+import importlib.util
 import inspect
 import io
 import re
@@ -39,6 +40,24 @@ def test_links_lead_somewhere(page):
 def test_every_page_of_the_docs_can_be_found():
     found = re.findall(r": ([\w-]+\.md)$", (ROOT / "mkdocs.yml").read_text(encoding="utf-8"), re.MULTILINE)
     assert sorted(found) == sorted(page.name for page in (ROOT / "docs").glob("*.md"))
+
+
+def test_every_room_that_contributing_names_is_there():
+    table = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").partition("| room |")[2].partition("##")[0]
+    rows = [re.findall(r"`([^`]+)`", line.strip(" |").rpartition("|")[2]) for line in table.splitlines()[2:]]
+    assert sum(map(len, rows)) > 10
+    for room in rows:
+        folder = ROOT / "src" / "openset" / Path(room[0]).parent if room else ROOT
+        for name in room:
+            assert (ROOT / "src" / "openset" / name).exists() or (folder / name).exists(), name
+
+
+def test_the_table_of_scores_is_that_of_their_cards():
+    spec = importlib.util.spec_from_file_location("make_scores", ROOT / "docs" / "make_scores.py")
+    made = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(made)
+    text = (ROOT / "docs" / "scores.md").read_text(encoding="utf-8")
+    assert made.page(text) == text, "python docs/make_scores.py writes it anew"
 
 
 def test_the_readme_keeps_to_its_order():

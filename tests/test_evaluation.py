@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from openset import Scores, evaluate
-from openset.evaluation import provenance, resamples_for
+from openset.evaluation import resamples_for
 from openset.intervals import delong
 from openset.metrics import METRICS, ccr_at_fpr, open_auc
 from openset.posthoc import softmax
@@ -104,7 +104,3 @@ def test_the_same_seed_gives_the_same_intervals():
 
 def test_fewer_resamples_for_more_samples():
     assert [resamples_for(n) for n in (100, 20_000, 50_000, 10_000_000)] == [1000, 1000, 400, 200]
-
-
-def test_results_say_where_they_come_from():
-    assert set(provenance()) == {"openset", "numpy", "polars", "scikit-learn", "python", "machine"}

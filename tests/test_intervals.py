@@ -253,7 +253,9 @@ def test_seeds_of_a_split_are_one_observation():
     values, splits = [0.91, 0.93, 0.90, 0.94, 0.92, 0.98], [0, 0, 1, 1, 4, 4]
     found, means = over_splits(values, splits=splits), over_splits([0.92, 0.92, 0.95])
     assert (found.value, found.low, found.high) == (exact(means.value), exact(means.low), exact(means.high))
-    assert found.sd == exact(np.std(values, ddof=1))
+    assert found.sd == exact(np.std([0.92, 0.92, 0.95], ddof=1))
+    # A split with more seeds does not count more.
+    assert over_splits([0.1, 0.3, 0.8], splits=["a", "a", "b"]).value == exact(0.5)
     assert over_splits(values, splits=range(6)) == over_splits(values)
     assert over_splits(values, splits=[3] * 6) == over_splits(values)  # nothing but seeds to tell from
     with pytest.raises(OpenSetError, match="values 6, splits 2"):

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 import textbook
 from openset import metrics
-from openset.curves import oscr_curve
+from openset.curves import oscr_curve, risk_coverage_curve
 from openset.errors import OpenSetError
 from openset.metrics import (
     accuracy_auroc,
@@ -192,7 +192,27 @@ def test_ranking_metrics_equal_the_textbook(data):
         assert error_at_tpr(labels, score, tpr=tpr) == exact(textbook.error_at_tpr(labels, score, tpr))
     for limit in (0.0, 0.1, 0.5, 1.0):
         assert ccr_at_fpr(*data, fpr=limit) == exact(textbook.ccr_at_fpr(*data, limit))
+    assert aurc(*data) == exact(textbook.aurc_by_fractions(*data))
+
+
+@given(datasets(max_size=7, distinct=3))
+def test_aurc_is_the_mean_over_all_orders_of_tied_samples(data):
     assert aurc(*data) == exact(textbook.aurc(*data))
+    assert textbook.aurc_by_fractions(*data) == exact(textbook.aurc(*data))
+
+
+@pytest.mark.parametrize("decimals", [0, 1, 2])
+def test_aurc_of_many_ties_keeps_its_digits(decimals):
+    labels, predictions, score = random_dataset(600, seed=5, decimals=decimals)
+    data = labels.tolist(), predictions.tolist(), score.tolist()
+    assert aurc(*data) == pytest.approx(textbook.aurc_by_fractions(*data), rel=1e-13)
+
+
+def test_aurc_of_a_constant_score_is_the_fraction_of_errors():
+    assert aurc([0, 1, -2], [0, 0, 0], [0.5, 0.5, 0.5]) == exact(2 / 3)
+    million = np.zeros(10**6)
+    labels = np.where(np.arange(10**6) % 4 == 0, 0, -2)
+    assert aurc(labels, np.zeros(10**6, int), million) == pytest.approx(0.75, rel=1e-13)
 
 
 @given(datasets(), st.sampled_from([0.0, 0.5, 1.0]))
@@ -262,6 +282,11 @@ def test_open_auc_is_the_area_under_oscr(data):
     curve = oscr_curve(*data)
     for ties in TIES:
         assert curve.area(ties=ties) == exact(open_auc(*data, ties=ties))
+
+
+@given(datasets())
+def test_aurc_is_the_area_under_risk_coverage(data):
+    assert risk_coverage_curve(*data).area() == exact(aurc(*data))
 
 
 @given(datasets())

@@ -43,7 +43,8 @@ def test_from_logits_keeps_predictions_scores_and_probabilities_together():
         np.testing.assert_array_equal(scores.predictions, [0, 2, 1])
         np.testing.assert_allclose(scores.unknown_score, function(logits))
         np.testing.assert_allclose(scores.probabilities, softmax(logits))
-        assert scores.meta == {"score": name, "background": False}
+        params = {} if name == "max_logit" else {"temperature": 1.0}
+        assert scores.meta == {"score": {"name": name, "params": params}, "background": False}
 
 
 def test_a_background_column_takes_its_share_and_leaves():
@@ -144,3 +145,36 @@ def test_meta_that_json_cannot_hold_is_refused(tmp_path, value):
         with pytest.raises(OpenSetError, match="'meta' holds what JSON cannot"):
             Scores([0, -2], [0, 0], [0.1, 0.2], meta={"a": value}).write(tmp_path / f"s.{kind}")
     assert not list(tmp_path.iterdir())
+
+
+def test_rows_and_classes_can_be_rearranged():
+    scores = Scores(
+        [0, 1, -2],
+        [1, 1, 0],
+        np.array([0.1, 0.4, 0.9], dtype=np.float32),
+        [[0.2, 0.8], [0.3, 0.7], [0.6, 0.4]],
+        ["cat", "dog"],
+        ids=["a", "b", "c"],
+        groups=["", "", "far"],
+        open_classes=["", "", "owl"],
+        meta={"score": "msp"},
+    )
+    taken = scores.take([2, 0])
+    assert (taken.labels.tolist(), taken.predictions.tolist()) == ([-2, 0], [0, 1])
+    assert (taken.ids.tolist(), taken.groups.tolist()) == (["c", "a"], ["far", ""])
+    assert taken.open_classes.tolist() == ["owl", ""]
+    assert taken.probabilities.tolist() == [[0.6, 0.4], [0.2, 0.8]]
+    assert taken.unknown_score.dtype == np.float32
+    assert (taken.class_names, taken.meta) == (("cat", "dog"), {"score": "msp"})
+    wider = scores.renumbered(["owl", "dog", "cat"])
+    assert (wider.labels.tolist(), wider.predictions.tolist()) == ([2, 1, -2], [1, 1, 2])
+    assert wider.probabilities.tolist() == [[0, 0.8, 0.2], [0, 0.7, 0.3], [0, 0.4, 0.6]]
+    assert (wider.n_classes, wider.ids.tolist()) == (3, ["a", "b", "c"])
+    for names in (["dog"], ["dog", "owl"]):
+        with pytest.raises(OpenSetError, match="can be numbered by name"):
+            scores.renumbered(names)
+    unnamed = Scores([0, -2], [0, 0], [0.1, 0.2])
+    assert unnamed.among(4).n_classes == 4
+    assert unnamed.among(1) is unnamed
+    with pytest.raises(OpenSetError, match="out of range"):
+        Scores([2, -2], [0, 0], [0.1, 0.2]).among(2)

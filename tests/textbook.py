@@ -1,7 +1,8 @@
 """Slow versions written straight from the definitions, with loops over samples and pairs; the tests' yardstick."""
 
 import math
-from itertools import pairwise
+from fractions import Fraction
+from itertools import chain, pairwise, permutations, product
 
 
 def thresholds(score):
@@ -140,12 +141,29 @@ def average_precision(labels, score, positive):
 
 
 def aurc(labels, predictions, score):
-    total, before = 0.0, 0
+    """Mean over every order in which samples of equal score may be accepted; a few samples only."""
+    runs = [
+        [right_known(label, p) for label, p, s in zip(labels, predictions, score, strict=True) if s == t]
+        for t in sorted(set(score))
+    ]
+    orders = [list(chain(*order)) for order in product(*map(permutations, runs))]
+    return sum(_risk_mean(order) for order in orders) / len(orders)
+
+
+def aurc_by_fractions(labels, predictions, score):
+    """The same for any number of samples: expected errors at each place of a tied run, in exact fractions."""
+    total, accepted, wrong = Fraction(0), 0, Fraction(0)
     for t in sorted(set(score)):
-        taken = [right_known(label, p) for label, p, s in zip(labels, predictions, score, strict=True) if s <= t]
-        total += (len(taken) - before) / len(score) * (1 - sum(taken) / len(taken))
-        before = len(taken)
-    return total
+        run = [right_known(label, p) for label, p, s in zip(labels, predictions, score, strict=True) if s == t]
+        for _ in run:
+            accepted, wrong = accepted + 1, wrong + Fraction(run.count(False), len(run))
+            total += wrong / accepted
+    return float(total / len(labels))
+
+
+def _risk_mean(order):
+    """Mean over k of the errors among the first k of samples in this order, per k."""
+    return sum(order[:k].count(False) / k for k in range(1, len(order) + 1)) / len(order)
 
 
 def partial_open_auc(labels, predictions, score, max_fpr, ties):

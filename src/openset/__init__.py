@@ -10,18 +10,26 @@ if TYPE_CHECKING:
     from openset._core.memory import keep_memory as keep_memory
     from openset.errors import OpenSetError as OpenSetError
     from openset.estimator import OpenSetClassifier as OpenSetClassifier
+    from openset.evaluation import Evaluation as Evaluation
     from openset.evaluation import evaluate as evaluate
+    from openset.intervals import Comparison as Comparison
+    from openset.intervals import Interval as Interval
     from openset.intervals import bootstrap as bootstrap
     from openset.intervals import compare as compare
     from openset.intervals import delong as delong
     from openset.metrics import open_auc as open_auc
     from openset.operating import Threshold as Threshold
     from openset.operating import choose as choose
+    from openset.results.document import Document as Document
     from openset.scores import Scores as Scores
 
 __version__ = "0.1.0"
 
 _HOME = {
+    "Comparison": "openset.intervals",
+    "Document": "openset.present.rendering",  # where documents learn to render themselves
+    "Evaluation": "openset.evaluation",
+    "Interval": "openset.intervals",
     "OpenSetClassifier": "openset.estimator",
     "OpenSetError": "openset.errors",
     "Scores": "openset.scores",

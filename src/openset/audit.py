@@ -5,14 +5,15 @@ the model gets worse at rejecting unknowns or at accepting right knowns. Each is
 the result says how far that was.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from openset._core.counts import Counts, dot, rank
+from openset._core.counts import Counts, rank
+from openset._core.decisions import first_reaching, is_rejected, last_catching
 from openset.curves import (
     UnknownRecallCurve,
     f_score_of,
@@ -93,6 +94,8 @@ class Audit:
     findings: tuple[FoolingAttempt, ...]
     table: tuple[Consistency, ...]
     curve: UnknownRecallCurve
+    at_recall: Mapping[float, int]
+    """For some shares of unknowns caught, the point of the curve with the largest threshold that catches so many."""
     tied_pairs: float
 
 
@@ -115,7 +118,7 @@ def exchange_rejections(model: _Model, threshold: float) -> tuple[_Model, int, s
     Counts of true and false positives and negatives of every known class stay the same, so F-score and Youden's index
     do; one unknown fewer is caught each time.
     """
-    rejected = model.score > threshold
+    rejected = is_rejected(model.score, threshold)
     caught = np.flatnonzero(rejected & (model.label < 0))
     wrong = np.flatnonzero(~rejected & (model.label >= 0) & (model.label != model.prediction))
     n = min(len(caught), len(wrong))
@@ -134,7 +137,7 @@ def accept_in_pairs(model: _Model, threshold: float) -> tuple[_Model, int, str]:
     The accuracy on knowns (AKS) stays, while the precision of "unknown" (AUS) rises as long as more unknowns than
     knowns are rejected; it ends when no rejected known is left.
     """
-    rejected = model.score > threshold
+    rejected = is_rejected(model.score, threshold)
     caught = np.flatnonzero(rejected & (model.label < 0))
     lost = np.flatnonzero(rejected & (model.label >= 0))
     n = min(len(caught), len(lost)) if len(caught) > len(lost) else 0
@@ -177,6 +180,7 @@ def exchange_ranks(model: _Model) -> tuple[_Model, int, str]:
     return _Model(model.label, model.prediction, score, model.n_classes), len(low), limit
 
 
+_RECALLS = (0.0, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99)
 _Curve = Callable[[Counts], NDArray[np.float64]]
 _Construction = Callable[[_Model, float], tuple[_Model, int, str]]
 _DECISIONS: dict[str, tuple[_Curve, _Construction, str]] = {
@@ -223,8 +227,8 @@ def audit(scores: Scores, *, against: str = "all", threshold: float | None = Non
                 limit=limit,
             )
         )
-    tied = dot(np.diff(counts.open), np.diff(counts.known)) / (counts.n_known * counts.n_open)
-    return Audit(tuple(findings), _table(findings), unknown_recall_of(counts), tied)
+    at_recall = {share: last_catching(counts.open, counts.n_open, share) for share in _RECALLS}
+    return Audit(tuple(findings), _table(findings), unknown_recall_of(counts), at_recall, counts.tied_pairs)
 
 
 def _fool_decisions(name: str, model: _Model, counts: Counts, threshold: float | None) -> FoolingAttempt:
@@ -233,7 +237,7 @@ def _fool_decisions(name: str, model: _Model, counts: Counts, threshold: float |
     if threshold is not None:
         at = counts.at(threshold)
     elif construct is accept_in_pairs:
-        at = int(np.argmax(counts.acceptance >= 0.95))
+        at = first_reaching(counts.known, counts.n_known, 0.95)
     else:
         at = int(curve.argmax())
     lowest = counts.thresholds[1]

@@ -11,7 +11,9 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from openset._core.counts import Tally, Ties, count, divide, dot
+from openset._core.arithmetic import divide, dot
+from openset._core.counts import Tally, count
+from openset._core.decisions import Ties, area, tie_credit
 from openset.errors import check_choice, check_share
 
 Array = NDArray[np.float64]
@@ -41,7 +43,7 @@ class OscrCurve:
 
         Joints between points are straight for `ties="half"`, lower steps for "strict", upper steps for "full".
         """
-        check_choice("area", "ties", ties, ("half", "strict", "full"))
+        credit = tie_credit("area", ties)
         check_share("area", "max_fpr", max_fpr)
         inside = int(np.searchsorted(self.fpr, max_fpr, side="right"))
         fpr, ccr = self.fpr[: inside + 1], self.ccr[: inside + 1]
@@ -49,10 +51,7 @@ class OscrCurve:
             reach = (max_fpr - fpr[-2]) / (fpr[-1] - fpr[-2])
             end = ccr[-2] + (ccr[-1] - ccr[-2]) * reach if ties == "half" else ccr[-1]
             fpr, ccr = np.append(fpr[:-1], max_fpr), np.append(ccr[:-1], end)
-        width = np.diff(fpr)
-        if ties != "half":
-            return dot(width, ccr[:-1] if ties == "strict" else ccr[1:]) / max_fpr
-        return (dot(width, ccr[:-1]) + dot(width, ccr[1:])) / (2 * max_fpr)
+        return area(np.diff(fpr), ccr, credit) / max_fpr
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,6 +96,12 @@ class RiskCoverageCurve:
     thresholds: NDArray[np.floating[Any]]
     coverage: Array
     risk: Array
+    n_samples: float
+
+    def area(self) -> float:
+        """Mean risk while samples are accepted one by one, over all orders of tied ones: the metric `aurc`."""
+        accepted = np.rint(self.coverage * self.n_samples)
+        return risk_sum(accepted, np.rint(self.risk * accepted)) / self.n_samples
 
 
 # ---- from counts ---------------------------------------------------------------------------------------------------
@@ -220,10 +225,52 @@ def unknown_recall_of(counts: Tally) -> UnknownRecallCurve:
 
 
 def risk_coverage_of(counts: Tally) -> RiskCoverageCurve:
-    """Risk and coverage of counts already made; the risk of accepting nothing is 0."""
-    risk = divide(counts.right, counts.accepted, 1.0)
+    """Risk and coverage of counts already made; the risk of accepting nothing is that of the first ones accepted."""
+    first = int(np.searchsorted(counts.accepted, 0, side="right"))
+    risk = divide(counts.right, counts.accepted, counts.right[first] / counts.accepted[first])
     np.subtract(1.0, risk, out=risk)
-    return RiskCoverageCurve(counts.thresholds, counts.accepted / counts.n_samples, risk)
+    return RiskCoverageCurve(counts.thresholds, counts.accepted / counts.n_samples, risk, counts.n_samples)
+
+
+def risk_sum(accepted: Array, wrong: Array) -> float:
+    """Sum of the risks at which single samples are accepted, in the mean over all orders of tied ones.
+
+    `accepted` and `wrong` count samples at each distinct score. From a to b accepted samples, w of a being wrong
+    before and a share p of the new ones, the k-th is accepted at a mean risk of (w + (k - a) p) / k. The sum over
+    k = a + 1 ... b is (b - a) p + (w - a p) (1 / (a + 1) + ... + 1 / b).
+    """
+    step = np.diff(accepted)
+    tied = np.flatnonzero(step > 1)
+    risk = wrong[1:] / np.maximum(accepted[1:], 1)
+    total = dot(step == 1, risk)
+    if len(tied):
+        start, stop, before = accepted[tied], accepted[tied + 1], wrong[tied]
+        share = (wrong[tied + 1] - before) / (stop - start)
+        total += dot(share, stop - start) + dot(before - start * share, harmonic_between(start, stop))
+    return total
+
+
+_TABLED = 512  # from here on three terms of the series are exact to 1e-18
+_HARMONIC = np.append(0.0, np.cumsum(1.0 / np.arange(1, _TABLED + 1)))
+
+
+def harmonic_between(start: Array, stop: Array) -> Array:
+    """1 / (start + 1) + ... + 1 / stop for whole numbers, to rounding: from a table, then by Euler and Maclaurin.
+
+    >>> harmonic_between(np.array([0.0, 100.0]), np.array([3.0, 102.0])).round(6)
+    array([1.833333, 0.019705])
+    """
+    table = [_HARMONIC[np.minimum(number, _TABLED).astype(np.int64)] for number in (start, stop)]
+    low, high = np.maximum(start, _TABLED), np.maximum(stop, _TABLED)
+    x, y = 1 / low, 1 / high
+    beyond = np.log1p((high - low) * x)  # not log(high) - log(low), which would lose the digits of short runs
+    return np.asarray(table[1] - table[0] + beyond + _after_log(y) - _after_log(x))
+
+
+def _after_log(inverse: Array) -> Array:
+    """1/2n - 1/12n^2 + 1/120n^4 of 1/n: what a harmonic number has beyond log n and Euler's constant."""
+    square = inverse * inverse
+    return inverse / 2 - square * (1 / 12 - square / 120)
 
 
 # ---- from arrays ---------------------------------------------------------------------------------------------------
@@ -328,8 +375,11 @@ def risk_coverage_curve(
 ) -> RiskCoverageCurve:
     """Risk among accepted samples at each coverage; an accepted open-set sample is an error.
 
+    Tied samples are accepted together, so they make one point. The risk of accepting nothing, 0/0, is that of the first
+    ones accepted. `area()` is the metric `aurc`.
+
     >>> curve = risk_coverage_curve([0, 0, -2], [0, 1, 0], [0.1, 0.5, 0.9])
-    >>> curve.coverage.round(3), curve.risk.round(3)
-    (array([0.   , 0.333, 0.667, 1.   ]), array([0.   , 0.   , 0.5  , 0.667]))
+    >>> curve.coverage.round(3), curve.risk.round(3), round(curve.area(), 4)
+    (array([0.   , 0.333, 0.667, 1.   ]), array([0.   , 0.   , 0.5  , 0.667]), 0.3889)
     """
     return risk_coverage_of(count(labels, predictions, unknown_score, against, groups))

@@ -147,7 +147,8 @@ class OpenSetClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
         with torch.no_grad():
             embedding, logits = self.network_(torch.from_numpy(vectors.astype(np.float32)))
-        return Outputs(labels, logits.numpy(), embedding.numpy(), self.network_.method.background)
+        method = self.network_.method
+        return Outputs(labels, logits.numpy(), embedding.numpy(), method.background, head=method.linear_head())
 
     def _checked(self, X: ArrayLike) -> NDArray[Any]:  # noqa: N803
         check_is_fitted(self)
@@ -177,7 +178,7 @@ class OpenSetClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         best = self.classes_[self._outputs(vectors).known_logits().argmax(axis=1)]
         if self.threshold_ is None:
             return np.asarray(best)
-        rejected = self.unknown_score(vectors) > self.threshold_.value
+        rejected = self.threshold_.reject(self.unknown_score(vectors))
         label = self._unknown_label()
         if best.dtype.kind in "US":
             best = best.astype(f"<U{max(len(str(label)), best.dtype.itemsize // 4)}")
@@ -230,7 +231,7 @@ class OpenSetClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             "classes": self.classes_.tolist(),
             "classes_dtype": self.classes_.dtype.str,
             "n_features": int(self.n_features_in_),
-            "threshold": None if self.threshold_ is None else vars(self.threshold_),
+            "threshold": None if self.threshold_ is None else self.threshold_.as_json(),
         }
         try:
             json.dumps(about)
@@ -253,7 +254,7 @@ class OpenSetClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             model.classes_ = np.array(about["classes"], dtype=np.dtype(about["classes_dtype"]))
             model.n_features_in_ = int(about["n_features"])
             threshold = about["threshold"]
-            model.threshold_ = None if threshold is None else operating.Threshold(**threshold)
+            model.threshold_ = None if threshold is None else operating.Threshold.from_json(threshold, str(path))
         except (KeyError, TypeError) as error:
             raise OpenSetError(f"{path} does not hold an OpenSetClassifier: {error}.") from error
         empty = torch.empty(model.n_features_in_)

@@ -1,24 +1,21 @@
-"""Every figure of one model in one call, with intervals, hints and where the figures come from."""
+"""Every metric of one model in one call, with intervals and hints."""
 
-import platform
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 import numpy as np
 
-from openset._core.counts import dot
 from openset._core.resampling import Request, bootstrap_values, evaluator
 from openset.errors import OpenSetError, check_share, did_you_mean
 from openset.intervals import delong_of, percentile_intervals
-from openset.metrics import METRICS, describe, titled
+from openset.metrics import METRICS, Metric, describe, titled
 from openset.scores import Scores
 
 
 @dataclass(frozen=True)
 class Result:
-    """One figure with its interval (None if intervals were not asked for)."""
+    """A metric value with its interval (None if intervals were not asked for)."""
 
     name: str
     params: Mapping[str, Any]
@@ -33,7 +30,7 @@ class Result:
         return titled(METRICS[self.name], self.params)
 
     def as_json(self) -> dict[str, Any]:
-        """The form in which every command writes a figure."""
+        """The form in which every command writes a metric value."""
         return {
             "name": self.name,
             "params": dict(self.params),
@@ -43,12 +40,21 @@ class Result:
             "high": self.high,
         }
 
+    @classmethod
+    def from_json(cls, content: Mapping[str, Any]) -> "Result":
+        """What `as_json` wrote."""
+        low, high = (None if content[end] is None else float(content[end]) for end in ("low", "high"))
+        name = METRICS[content["name"]].name
+        return cls(name, dict(content["params"]), str(content["against"]), float(content["value"]), low, high)
+
 
 @dataclass(frozen=True)
 class Evaluation:
-    """All figures of one model on one test set."""
+    """All metrics of one model on one test set."""
 
     results: tuple[Result, ...]
+    against: tuple[str, ...]
+    """The open-set samples looked at, the most important first."""
     notes: tuple[str, ...]
     n_known: int
     n_negative: int
@@ -62,23 +68,25 @@ class Evaluation:
     meta: Mapping[str, Any]
 
     def find(self, name: str, *, against: str = "all", **params: Any) -> Result:
-        """The first figure of that name (and options, and against, where it depends on it)."""
-        where = against if METRICS[name].sees_open_set else "all"
+        """The first result of that name (and options, and against, where it depends on it)."""
+        card = METRICS[name]
+        where = against if card.sees_open_set else "all"
         for result in self.results:
-            fits = all(result.params.get(key) == value for key, value in params.items())
-            if result.name == name and result.against == where and fits:
+            if result.name == name and result.against == where and _fits(card, result.params, params):
                 return result
         have = [f"{r.name}@{r.against}" + (f" ({describe(r.params)})" if r.params else "") for r in self.results]
         wanted = f"{name}@{against}"
         raise KeyError(f"{wanted} {describe(params)}: {did_you_mean(wanted, have)}")
 
-    def headline(self, against: str = "all") -> list[Result]:
-        """The few figures that sum up a model."""
-        return [self.find(name, against=against) for name, card in METRICS.items() if card.headline]
+    def headline(self, against: str | None = None) -> list[Result]:
+        """The few metrics that sum up a model, by default against the first of `self.against`."""
+        where = against or self.against[0]
+        return [self.find(name, against=where) for name, card in METRICS.items() if card.headline]
 
     def as_json(self) -> dict[str, Any]:
         """Everything, ready for JSON."""
         return {
+            "against": list(self.against),
             "n_known": self.n_known,
             "n_negative": self.n_negative,
             "n_unknown": self.n_unknown,
@@ -93,11 +101,37 @@ class Evaluation:
             "metrics": [result.as_json() for result in self.results],
         }
 
+    @classmethod
+    def from_json(cls, content: Mapping[str, Any]) -> "Evaluation":
+        """What `as_json` wrote."""
+        return cls(
+            results=tuple(map(Result.from_json, content["metrics"])),
+            against=tuple(map(str, content["against"])),
+            notes=tuple(map(str, content["notes"])),
+            n_known=int(content["n_known"]),
+            n_negative=int(content["n_negative"]),
+            n_unknown=int(content["n_unknown"]),
+            n_classes=int(content["n_classes"]),
+            tied_pairs=float(content["tied_pairs"]),
+            fingerprint=str(content["fingerprint"]),
+            level=float(content["level"]),
+            n_resamples=int(content["n_resamples"]),
+            seed=int(content["seed"]),
+            meta=dict(content["meta"]),
+        )
+
+
+def _fits(card: Metric, params: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
+    """Whether a metric with `params` is one with `wanted`, where options that `wanted` leaves out may be any."""
+    options = card.options(params)
+    return all(options.get(name) == value for name, value in wanted.items())
+
 
 def evaluate(
     scores: Scores,
     *,
     against: str | Sequence[str] | None = None,
+    also: Iterable[tuple[str, Mapping[str, Any], str | None]] = (),
     intervals: bool = True,
     n_resamples: int | None = None,
     level: float = 0.95,
@@ -108,6 +142,9 @@ def evaluate(
 
     AUROC and OpenAUC have DeLong intervals, everything else percentile intervals of a stratified bootstrap with
     `n_resamples` resamples: 1,000, or fewer for more than 20,000 samples, but at least 200.
+
+    `also` are further metrics, as (name, options, against): with options of one's own, such as `("ccr_at_fpr",
+    {"fpr": 0.05}, None)`, for every `against` or for one alone.
 
     >>> scores = Scores([0, 1, 0, -2, -2], [0, 1, 1, 0, 1], [0.1, 0.2, 0.6, 0.5, 0.9])
     >>> evaluate(scores).find("open_auc").value.__round__(3)
@@ -129,6 +166,12 @@ def evaluate(
         if card.sees_open_set or part == chosen[0]
         for params in card.variants
     ]
+    for name, params, where in also:
+        card = METRICS[name]
+        for part in ([where] if where else chosen) if card.sees_open_set else chosen[:1]:
+            there = (r for r in requests if r.metric is card and (r.against == part or not card.sees_open_set))
+            if not any(_fits(card, request.params, params) for request in there):
+                requests.append(Request(card, card.complete(params), part))
     compute = evaluator(scores, requests)
     values = compute(None)
     n_resamples = resamples_for(len(scores)) if n_resamples is None else n_resamples
@@ -138,7 +181,7 @@ def evaluate(
         ranges = [(found.low, found.high) for found in percentile_intervals(scores, requests, values, resampled, level)]
         for place, request in enumerate(requests):
             if request.metric.interval == "delong" and not request.params:
-                right = request.metric.name == "open_auc"
+                right = request.metric.uses_predictions
                 found = delong_of(scores.counts(request.against), right=right, level=level)
                 ranges[place] = (found.low, found.high)
     results = tuple(
@@ -153,9 +196,10 @@ def evaluate(
         for request, value, (low, high) in zip(requests, values, ranges, strict=True)
     )
     counts = scores.counts(chosen[0])
-    tied = dot(np.diff(counts.open), np.diff(counts.known)) / (counts.n_known * counts.n_open)
+    tied = counts.tied_pairs
     return Evaluation(
         results=results,
+        against=tuple(chosen),
         notes=tuple(hints(scores, results, tied)),
         n_known=int((scores.labels >= 0).sum()),
         n_negative=int((scores.labels == -1).sum()),
@@ -176,7 +220,7 @@ def resamples_for(n_samples: int) -> int:
 
 
 def hints(scores: Scores, results: Sequence[Result], tied_pairs: float) -> list[str]:
-    """What the user should know before believing the figures."""
+    """What the user should know before believing the results."""
     found = list(scores.notes)
     if scores.unknown_score.min() == scores.unknown_score.max():
         found.append("Every sample has the same unknown score: all pairs are tied, and nothing can be told apart.")
@@ -193,18 +237,3 @@ def hints(scores: Scores, results: Sequence[Result], tied_pairs: float) -> list[
     if missing:
         found.append(f"{missing} of {scores.n_classes} known classes have no test sample; class means count them as 0.")
     return found
-
-
-def provenance() -> dict[str, str]:
-    """Versions and machine, for every results file."""
-    versions = {}
-    for package in ("openset", "numpy", "polars", "scikit-learn"):
-        try:
-            versions[package] = version(package)
-        except PackageNotFoundError:
-            versions[package] = "not installed"
-    return {
-        **versions,
-        "python": platform.python_version(),
-        "machine": f"{platform.system()} {platform.machine()}",
-    }

@@ -1,7 +1,7 @@
 """How sure a figure is: DeLong for AUROC and OpenAUC, stratified bootstrap for the rest, paired tests, splits."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from statistics import NormalDist
 from typing import Any, Literal
 
@@ -9,8 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from openset._core.alignment import align
+from openset._core.arithmetic import dot
 from openset._core.checks import check_lengths
-from openset._core.counts import Counts, Tally, dot
+from openset._core.counts import Counts, Tally
+from openset._core.decisions import amid_ties
 from openset._core.resampling import (
     Request,
     bootstrap_values,
@@ -37,7 +39,7 @@ class Interval:
     level: float = 0.95
     method: Method = "delong"
     sd: float | None = None
-    """Standard error (one data set) or standard deviation (over splits)."""
+    """Standard error (one data set) or standard deviation (over splits, each the mean of its seeds)."""
 
 
 @dataclass(frozen=True)
@@ -50,6 +52,18 @@ class Comparison:
     difference: Interval
     p_value: float
     n: int
+    params: Mapping[str, Any] = field(default_factory=dict)
+    against: str = "all"
+
+    @property
+    def clear(self) -> bool:
+        """Whether the interval of the difference leaves out 0."""
+        return self.difference.low > 0 or self.difference.high < 0
+
+    @property
+    def first_is_better(self) -> bool:
+        """Whether the difference speaks for the first model, clear or not."""
+        return (self.difference.value > 0) == (METRICS[self.metric].better == "higher")
 
 
 # ---- DeLong --------------------------------------------------------------------------------------------------------
@@ -62,17 +76,14 @@ def _hits(counts: Tally, *, right: bool) -> Array:
 
 def _seen_from_known(counts: Tally) -> Array:
     """For a known at each distinct score: share of open-set samples above it, ties half."""
-    share = counts.open[:-1] + counts.open[1:]
-    share *= -0.5 / counts.n_open
+    share = amid_ties(counts.open, -1 / counts.n_open)
     share += 1
     return share
 
 
 def _seen_from_open(counts: Tally, hits: Array) -> Array:
     """For an open-set sample at each distinct score: share of all knowns that count and lie below it, ties half."""
-    share = hits[:-1] + hits[1:]
-    share *= 0.5 / counts.n_known
-    return share
+    return amid_ties(hits, 1 / counts.n_known)
 
 
 def _value_and_variance(counts: Counts, *, right: bool) -> tuple[float, float]:
@@ -116,6 +127,27 @@ def _all_alike(value: float, n: float, level: float) -> Interval:
     return Interval(value, low, high, level, "exact", 0.0)
 
 
+def clopper_pearson(count: int, n: int, *, level: float = 0.95) -> Interval:
+    """Exact interval of a fraction, `count` of `n`: the true one lies outside with probability 1 - `level` at most.
+
+    Its ends are those fractions at which so many, or so few, have probability (1 - `level`) / 2 (Clopper and Pearson,
+    1934). With 0 of n it begins at 0 and with n of n it ends at 1.
+
+    >>> interval = clopper_pearson(0, 10)
+    >>> interval.low, round(interval.high, 4)
+    (0.0, 0.3085)
+    """
+    check_share("clopper_pearson", "level", level, one=False)
+    if not 0 <= count <= n or n < 1:
+        raise OpenSetError(f"clopper_pearson: {count} of {n} is no fraction.")
+    from scipy.special import betaincinv
+
+    tail = (1 - level) / 2
+    low = float(betaincinv(count, n - count + 1, tail)) if count else 0.0
+    high = float(betaincinv(count + 1, n - count, 1 - tail)) if count < n else 1.0
+    return Interval(count / n, low, high, level, "exact", None)
+
+
 def delong(scores: Scores, metric: str = "open_auc", *, against: str = "all", level: float = 0.95) -> Interval:
     """Interval of AUROC or OpenAUC from the variance of their pair kernel.
 
@@ -127,10 +159,11 @@ def delong(scores: Scores, metric: str = "open_auc", *, against: str = "all", le
     >>> round(interval.value, 3), round(interval.low, 3), round(interval.high, 3)
     (0.667, 0.096, 0.974)
     """
-    if metric not in ("open_auc", "auroc"):
-        raise OpenSetError(f"delong: works for 'open_auc' and 'auroc', not for '{metric}'; use bootstrap.")
+    if METRICS[metric].interval != "delong":
+        able = " and ".join(f"'{name}'" for name, card in METRICS.items() if card.interval == "delong")
+        raise OpenSetError(f"delong: works for {able}, not for '{metric}'; use bootstrap.")
     check_share("delong", "level", level, one=False)
-    return delong_of(scores.counts(against), right=metric == "open_auc", level=level)
+    return delong_of(scores.counts(against), right=METRICS[metric].uses_predictions, level=level)
 
 
 def delong_of(counts: Counts, *, right: bool, level: float = 0.95) -> Interval:
@@ -163,7 +196,8 @@ def percentile_intervals(
         values, resampled, level, spread_corrections(scores, requests), [r.metric.span for r in requests]
     )
     for place, (request, value) in enumerate(zip(requests, values.tolist(), strict=True)):
-        if request.metric.name == "closed_set_accuracy" and value in (0.0, 1.0):
+        share_of_knowns = request.metric.source == "counts" and not request.metric.sees_open_set
+        if share_of_knowns and value in (0.0, 1.0):
             sizes = np.bincount(scores.labels[scores.labels >= 0], minlength=scores.n_classes)
             # As many of each class count for a mean over classes, as the smallest of them has.
             n = scores.n_classes * sizes.min() if request.params.get("balanced") else sizes.sum()
@@ -243,7 +277,7 @@ def compare(
     card = METRICS[metric]
     plain = set(params) <= {"ties"} and params.get("ties", "half") == "half"
     if card.interval == "delong" and plain:
-        return _compare_delong(first, second, metric, against, level)
+        return _compare_delong(first, second, metric, params, against, level)
     requests = [Request(card, params, against)]
     evaluators = [evaluator(scores, requests) for scores in (first, second)]
     a, b = bootstrap_values(evaluators, first, n_resamples=n_resamples, seed=seed)
@@ -260,11 +294,15 @@ def compare(
         difference,
         float(min(1.0, 2 * (tail + 1) / (n_resamples + 1))),
         len(first.counts(against).ranking.score),
+        params,
+        against,
     )
 
 
-def _compare_delong(first: Scores, second: Scores, metric: str, against: str, level: float) -> Comparison:
-    right = metric == "open_auc"
+def _compare_delong(
+    first: Scores, second: Scores, metric: str, params: Mapping[str, Any], against: str, level: float
+) -> Comparison:
+    right = METRICS[metric].uses_predictions
     both = [scores.counts(against) for scores in (first, second)]
     (known_a, open_a), (known_b, open_b) = (_sample_components(counts, right=right) for counts in both)
     variance = _mean_variance(known_a - known_b) + _mean_variance(open_a - open_b)
@@ -281,7 +319,8 @@ def _compare_delong(first: Scores, second: Scores, metric: str, against: str, le
         p_value = 2 * NormalDist().cdf(-abs(gap) / error) if error > 0 else sign_test
         difference = Interval(gap, max(gap - reach, -1.0), min(gap + reach, 1.0), level, "delong", error)
     intervals = [delong_of(counts, right=right, level=level) for counts in both]
-    return Comparison(metric, intervals[0], intervals[1], difference, p_value, len(both[0].ranking.score))
+    n = len(both[0].ranking.score)
+    return Comparison(metric, intervals[0], intervals[1], difference, p_value, n, params, against)
 
 
 def _mean_variance(values: Array) -> float:
@@ -291,8 +330,8 @@ def _mean_variance(values: Array) -> float:
 # ---- several splits ------------------------------------------------------------------------------------------------
 
 
-def over_splits(values: Sequence[float], *, splits: Sequence[int] | None = None, level: float = 0.95) -> Interval:
-    """Mean over splits or seeds, its Student-t interval, and the standard deviation of the values (`sd`).
+def over_splits(values: Sequence[float], *, splits: Sequence[Any] | None = None, level: float = 0.95) -> Interval:
+    """Mean over splits, its Student-t interval, and the standard deviation over splits (`sd`).
 
     `splits` names the split of each value where splits were run with several seeds: seeds of a split share its classes
     and images, so its mean is one observation, or the interval would be too narrow. Of one split alone, over its seeds.
@@ -300,21 +339,36 @@ def over_splits(values: Sequence[float], *, splits: Sequence[int] | None = None,
     >>> spread = over_splits([0.90, 0.92, 0.94])
     >>> round(spread.value, 3), round(spread.sd, 3), round(spread.low, 3)
     (0.92, 0.02, 0.87)
+    >>> over_splits([0.1, 0.3, 0.8], splits=["a", "a", "b"]).value
+    0.5
     """
     check_share("over_splits", "level", level, one=False)
-    array = np.asarray(values, dtype=np.float64)
-    if array.ndim != 1 or len(array) < 2:
-        raise OpenSetError(f"over_splits: a mean and its spread need two or more values, got {array.size}.")
-    if not np.isfinite(array).all():
-        raise OpenSetError("over_splits: a value is NaN or infinite.")
+    observed = split_means(values, splits)
+    if len(observed) < 2:
+        raise OpenSetError(f"over_splits: a mean and its spread need two or more values, got {len(observed)}.")
     from scipy.stats import t
 
-    observed = array
-    if splits is not None:
-        check_lengths(values=array, splits=splits)
-        _, numbers = np.unique(np.asarray(splits), return_inverse=True)
-        if numbers.max() > 0:
-            observed = np.bincount(numbers, weights=array) / np.bincount(numbers)
-    mean, sd = float(array.mean()), float(array.std(ddof=1))
-    reach = float(t.ppf((1 + level) / 2, len(observed) - 1)) * float(observed.std(ddof=1)) / len(observed) ** 0.5
+    mean, sd = float(observed.mean()), float(observed.std(ddof=1))
+    reach = float(t.ppf((1 + level) / 2, len(observed) - 1)) * sd / len(observed) ** 0.5
     return Interval(mean, mean - reach, mean + reach, level, "splits", sd)
+
+
+def split_means(values: Sequence[float], splits: Sequence[Any] | None = None) -> Array:
+    """The mean of each split, in order of appearance; of one split alone, its values.
+
+    >>> split_means([0.1, 0.3, 0.8], ["a", "a", "b"]).tolist()
+    [0.2, 0.8]
+    """
+    array = np.asarray(values, dtype=np.float64)
+    if array.ndim != 1 or not len(array):
+        raise OpenSetError(f"over_splits: give one value for each run, got shape {array.shape}.")
+    if not np.isfinite(array).all():
+        raise OpenSetError("over_splits: a value is NaN or infinite.")
+    if splits is None:
+        return array
+    check_lengths(values=array, splits=splits)
+    places = {split: place for place, split in enumerate(dict.fromkeys(splits))}
+    if len(places) == 1:
+        return array
+    numbers = np.array([places[split] for split in splits])
+    return np.asarray(np.bincount(numbers, weights=array) / np.bincount(numbers))

@@ -10,7 +10,7 @@ from openset._core.labels import LabelWords
 from openset._io.score_columns import ScoreColumns
 from openset._io.score_files import naming, read_columns
 from openset.errors import OpenSetError
-from openset.posthoc import SCORES, Outputs, as_matrix
+from openset.posthoc import FittedScore, Head, Outputs, as_matrix, load, parse_score
 from openset.scores import Scores
 
 NO_WORDS = LabelWords()
@@ -27,12 +27,26 @@ def read_scores(
     words: LabelWords = NO_WORDS,
 ) -> Scores:
     """What `Scores.read` says."""
-    trained = None if fit is None else read_outputs(fit, background=background, words=words)
+    trained = None if fit is None else _read_fit(fit, background, words)
+    if score is None and isinstance(trained, FittedScore):
+        score = str(trained.spec)
     columns = read_columns(path, words)
     try:
         return _from_columns(columns, score, background, trained)
     except OpenSetError as error:
         raise naming(path, error) from error
+
+
+def _read_fit(path: str | Path, background: bool, words: LabelWords) -> Outputs | FittedScore:
+    """Training outputs, or a score that is fitted already."""
+    if Path(path).suffix == ".safetensors":
+        return load(path)
+    return read_outputs(path, background=background, words=words)
+
+
+def _head(columns: ScoreColumns) -> Head | None:
+    """The last layer, where the file has it: without a bias it has none."""
+    return None if columns.weight is None else (columns.weight, columns.bias)
 
 
 def read_outputs(path: str | Path, *, background: bool = False, words: LabelWords = NO_WORDS) -> Outputs:
@@ -47,7 +61,7 @@ def read_outputs(path: str | Path, *, background: bool = False, words: LabelWord
         }
     except OpenSetError as error:
         raise naming(path, error) from error
-    return Outputs(labels, **matrices, background=background, name=str(path))
+    return Outputs(labels, **matrices, background=background, name=str(path), head=_head(columns))
 
 
 def _check_agreement(scores: Scores) -> None:
@@ -64,7 +78,9 @@ def _check_agreement(scores: Scores) -> None:
         )
 
 
-def _from_columns(columns: ScoreColumns, score: str | None, background: bool, fit: Outputs | None) -> Scores:
+def _from_columns(
+    columns: ScoreColumns, score: str | None, background: bool, fit: Outputs | FittedScore | None
+) -> Scores:
     if score is None and columns.unknown_score is not None:
         return _as_given(columns, background)
     if columns.labels is None:
@@ -79,6 +95,7 @@ def _from_columns(columns: ScoreColumns, score: str | None, background: bool, fi
         score=score or "max_logit",
         background=background,
         features=columns.features,
+        head=_head(columns),
         fit=fit,
         class_names=columns.class_names,
         ids=columns.ids,
@@ -90,7 +107,7 @@ def _from_columns(columns: ScoreColumns, score: str | None, background: bool, fi
 
 def _what_is_missing(columns: ScoreColumns, score: str | None) -> str:
     if score is not None:
-        SCORES[score]  # a misspelt name is the likelier mistake
+        parse_score(score)  # a misspelt name is the likelier mistake
         return f"score '{score}' is made from logits, and the file has none (columns logit_0, logit_1, ...)."
     lacking = "unknown_score" if columns.predictions is not None else "prediction and unknown_score"
     return (
@@ -114,7 +131,7 @@ def _by_probability(columns: ScoreColumns, background: bool) -> ScoreColumns:
         columns,
         predictions=best if columns.predictions is None else columns.predictions,
         unknown_score=unknown_score,
-        meta={**(columns.meta or {}), "score": "msp"},
+        meta={**(columns.meta or {}), "score": parse_score("msp").as_json()},
     )
 
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,7 +15,13 @@ from openset._core.labels import LabelWords, as_column, read_labels
 from openset._io.json_files import as_json
 from openset._io.score_columns import ScoreColumns
 from openset.errors import OpenSetError
-from openset.posthoc import SCORES, Outputs, softmax
+from openset.posthoc import FittedScore, Head, Outputs, parse_score, softmax
+from openset.posthoc import score as compute_score
+
+if TYPE_CHECKING:
+    from openset.metrics.probabilities import Confidences
+
+_PER_SAMPLE = ("labels", "predictions", "unknown_score", "probabilities", "ids", "groups", "open_classes")
 
 _NAMELESS = "columns have no names; give class_names in the order of the columns, or use numbers as labels."
 Words = str | int | Sequence[str | int] | None
@@ -193,6 +199,60 @@ class Scores:
         return order, first[stratum], size[stratum]
 
     @cached_property
+    def confidences(self) -> "Confidences":
+        """What the metrics of probabilities need."""
+        from openset.metrics.probabilities import Confidences
+
+        if self.probabilities is None:
+            raise OpenSetError("These scores carry no probabilities, which this metric needs.")
+        return Confidences(self.labels, self.probabilities, self.groups, bool(self.meta.get("background", False)))
+
+    def take(self, rows: ArrayLike) -> "Scores":
+        """The samples in these rows, in their order.
+
+        >>> Scores([0, 1, -2], [0, 0, 1], [0.1, 0.4, 0.9]).take([2, 0]).unknown_score
+        array([0.9, 0.1])
+        """
+        picked = {
+            name: None if (values := getattr(self, name)) is None else values[np.asarray(rows)] for name in _PER_SAMPLE
+        }
+        return self._with(**picked)
+
+    def renumbered(self, class_names: Sequence[str]) -> "Scores":
+        """The same scores with classes numbered as in `class_names`, which may name more; these get probability 0.
+
+        >>> Scores([0, 1, -2], [0, 0, 1], [0.1, 0.4, 0.9], class_names=["cat", "dog"]).renumbered(["dog", "cat"]).labels
+        array([ 1,  0, -2])
+        """
+        if self.class_names is None or not set(self.class_names) <= set(class_names):
+            raise OpenSetError("Only classes that have names, all of them among the new ones, can be numbered by name.")
+        number = {name: place for place, name in enumerate(class_names)}
+        places = np.array([number[name] for name in self.class_names])
+        probabilities = None
+        if self.probabilities is not None:
+            probabilities = np.zeros((len(self), len(class_names)), dtype=self.probabilities.dtype)
+            probabilities[:, places] = self.probabilities
+        return self._with(
+            labels=np.where(self.labels >= 0, places[np.maximum(self.labels, 0)], self.labels),
+            predictions=places[self.predictions],
+            probabilities=probabilities,
+            class_names=class_names,
+        )
+
+    def among(self, n_classes: int) -> "Scores":
+        """The same scores among more classes, where only the largest number told how many there are."""
+        if n_classes == self.n_classes:
+            return self
+        checks.resolve_classes(self.labels, self.predictions, n_classes)
+        wider = self._with()
+        object.__setattr__(wider, "n_classes", n_classes)
+        return wider
+
+    def _with(self, **changed: Any) -> "Scores":
+        fields = (*_PER_SAMPLE, "class_names", "meta")
+        return Scores(**{name: changed.get(name, getattr(self, name)) for name in fields})
+
+    @cached_property
     def fingerprint(self) -> str:
         """Changes when any label, prediction or score does."""
         return fingerprint([self.labels, self.predictions, self.unknown_score])
@@ -206,7 +266,8 @@ class Scores:
         score: str = "max_logit",
         background: bool = False,
         features: ArrayLike | None = None,
-        fit: Outputs | None = None,
+        head: Head | None = None,
+        fit: Outputs | FittedScore | None = None,
         class_names: Sequence[str] | None = None,
         ids: ArrayLike | None = None,
         groups: ArrayLike | None = None,
@@ -218,7 +279,8 @@ class Scores:
     ) -> "Scores":
         """Scores from a network's logits (n, K), or (n, K+1) with `background=True`, the last column then being cut.
 
-        `score` is any name in `openset.posthoc`; `knn`, `mahalanobis` and `openmax` need `fit`, the training outputs.
+        `score` is a score of `openset.posthoc`, such as `energy` or `knn(k=10)` (see `openset scores`); some need
+        `features`, the `head` (weight and bias of the last layer), or `fit`: training outputs, or a `FittedScore`.
 
         >>> Scores.from_logits([0, -2], [[2.0, 0.0], [0.1, 0.2]], score="energy").predictions
         array([0, 1])
@@ -236,21 +298,26 @@ class Scores:
             logits=given,
             features=None if features is None else checks.as_array("features", features),
             background=background,
+            head=head,
         )
         known = outputs.known_logits()
         if known.shape[1] == 0:
             raise OpenSetError("With a background class there must be at least two logit columns.")
+        spec = parse_score(score)
+        about = {"score": spec.as_json(), "background": background}
+        if spec.card.fitted:
+            about["fit"] = spec.card.fitted_for(outputs, fit, **spec.params).fingerprint
         precision = np.float32 if given.dtype in (np.float16, np.float32) else np.float64
         return cls(
             outputs.labels,  # type: ignore[arg-type]
             known.argmax(axis=1),
-            SCORES[score].compute(outputs, fit),
+            compute_score(outputs, spec, fit),
             softmax(outputs.logits, background=background).astype(precision),  # type: ignore[arg-type]
             class_names,
             ids=ids,
             groups=groups,
             open_classes=open_classes,
-            meta={**(meta or {}), "score": score, "background": background},
+            meta={**(meta or {}), **about},
         )
 
     @classmethod

@@ -13,7 +13,7 @@ with needing("openset.torchmetrics"):
     from torchmetrics.utilities import dim_zero_cat
 
 from openset._core.checks import check_lengths, open_mask
-from openset._core.counts import Ties
+from openset._core.decisions import Ties
 from openset.curves import oscr_curve
 from openset.metrics import open_auc
 

@@ -159,7 +159,7 @@ def test_logits_become_scores(tmp_path):
         found = Scores.read(tmp_path / name, score="msp")
         np.testing.assert_allclose(found.unknown_score, expected.unknown_score)
         np.testing.assert_array_equal(found.predictions, expected.predictions)
-    assert Scores.read(tmp_path / "ours.npz").meta["score"] == "max_logit"
+    assert Scores.read(tmp_path / "ours.npz").meta["score"] == {"name": "max_logit", "params": {}}
     cut = Scores.read(tmp_path / "theirs.npz", background=True, score="msp") if labels.max() < 2 else None
     assert cut is None
 
@@ -176,7 +176,9 @@ def test_background_and_fit_reach_the_score(tmp_path):
     np.savez(tmp_path / "test.npz", labels=np.array([0, 1, -2]), logits=train[:3], features=train[:3])
     found = Scores.read(tmp_path / "test.npz", score="knn", background=True, fit=tmp_path / "train.npz")
     assert found.n_classes == 2
-    assert found.meta == {"score": "knn", "background": True}
+    assert found.meta["score"] == {"name": "knn", "params": {"k": 50}}
+    assert found.meta["background"] is True
+    assert len(found.meta["fit"]) == 16
 
 
 @pytest.mark.parametrize("kind", ["parquet", "npz", "csv"])
@@ -278,7 +280,7 @@ def test_probabilities_alone_are_scored_by_the_largest(kind, tmp_path):
         found = Scores.read(path, score=score)
         assert found.predictions.tolist() == [0, 1, 0]
         np.testing.assert_allclose(found.unknown_score, [0.1, 0.25, 0.4], rtol=1e-12)
-        assert found.meta["score"] == "msp"
+        assert found.meta["score"] == {"name": "msp", "params": {"temperature": 1.0}}
     with pytest.raises(OpenSetError, match="score 'energy' is made from logits, and the file has none"):
         Scores.read(path, score="energy")
 
@@ -478,6 +480,16 @@ def test_probabilities_close_to_one_stay_apart(tmp_path):
     for background in (True, False):  # what is missing to 1 is the background's
         found = Scores.read(tmp_path / "b.npz", background=background)
         np.testing.assert_allclose(found.unknown_score, [0.1, 0.7, 0.9], rtol=1e-12)
+
+
+def test_a_small_share_of_the_background_counts_as_unknown(tmp_path):
+    # Rows that add up to 1 but for rounding, so that only --background tells whom the rest belongs to.
+    rows = [[0.9, 0.0995], [0.0996, 0.9], [0.5, 0.4991]]
+    np.savez(tmp_path / "p.npz", labels=[0, 1, -2], probabilities=rows)
+    with_background = Scores.read(tmp_path / "p.npz", background=True)
+    np.testing.assert_allclose(with_background.unknown_score, [0.1, 0.1, 0.5], rtol=1e-12)
+    assert with_background.probabilities.tolist() == rows  # never spread over the known classes
+    np.testing.assert_allclose(Scores.read(tmp_path / "p.npz").unknown_score, [0.0995, 0.0996, 0.4991], rtol=1e-12)
 
 
 @pytest.mark.parametrize(

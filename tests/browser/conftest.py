@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from openset.evaluation import evaluate
-from openset.present.page import Model, against_best, best_of, evaluation_page, write_page
+from openset.present.page import evaluation_page, write_page
+from openset.results.document import Document
 from openset.scores import Scores
 
 FLAGS = [
@@ -92,10 +93,8 @@ def synthetic(n=1200, n_classes=5, *, seed=0, class_names=None, open_names=("zeb
 
 def write_report(path, models, names=None):
     """A report of the models."""
-    names = names or [f"model {i}" for i in range(len(models))]
-    made = [Model(name, one, evaluate(one, intervals=False)) for name, one in zip(names, models, strict=True)]
-    tests = against_best(names, models, best_of([one.evaluation for one in made], "all"))
-    write_page(path, evaluation_page(made, tests=tests))
+    evaluations = [evaluate(one, intervals=False) for one in models]
+    write_page(path, evaluation_page(Document.of(evaluations, names=names, models=models)))
     return path
 
 

@@ -5,7 +5,8 @@ from types import SimpleNamespace
 import pytest
 
 from openset.evaluation import evaluate
-from openset.present.page import Model, bench_page, detection_page, evaluation_page, training_section, write_page
+from openset.present.page import bench_page, detection_page, evaluation_page, training_section, write_page
+from openset.results.document import Document
 from openset.results.views import BenchRow, TrainingLog
 
 
@@ -117,7 +118,9 @@ def test_training_curves_stand_in_an_evaluation(tab, make_report, tmp_path):
     scores = make_report.synthetic()
     section = training_section(TrainingLog([1, 2, 3], {"loss": [3.0, 2.0, None], "accuracy": [0.1, 0.5, 0.9]}))
     file = tmp_path / "run.html"
-    write_page(file, evaluation_page([Model("ours", scores, evaluate(scores, intervals=False))], extra=[section]))
+    write_page(
+        file, evaluation_page(Document.of([evaluate(scores, intervals=False)], models=[scores]), extra=[section])
+    )
     page = tab.open(file)
     assert page.locator("#training svg[role=img]").count() == 2
     assert page.locator("#contents a").all_inner_texts().count("Training") == 1

@@ -81,7 +81,7 @@ def test_every_figure_can_be_saved(tab, three):
 
 def test_every_table_can_be_saved(tab, three):
     page = tab.open(three[1])
-    page.click("summary >> text=Show all figures")
+    page.click("summary >> text=Show all metrics")
     buttons = page.locator(".tools button >> text=CSV")
     assert buttons.count() == page.locator("table").count()
     for i in range(buttons.count()):
@@ -212,7 +212,7 @@ def test_on_paper(tab, three, tmp_path):
     # Printing opens what is folded, in white, and then gives the screen back as it was.
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
     assert page.get_attribute("html", "data-theme") == "light"
-    assert page.is_visible('[data-table="figures"] table')
+    assert page.is_visible('[data-table="metrics"] table')
 
 
 @pytest.mark.parametrize("width", [320, 390, 1280])

@@ -22,15 +22,14 @@ def test_compare_says_which_is_better_and_how_sure(openset, scores_file, tmp_pat
     found = openset("compare", good, poor, "--resamples", 50, "--json", tmp_path / "c.json")
     assert found.code == 0
     assert "difference" in found.out
-    entry = next(m for m in load(tmp_path / "c.json")["metrics"] if m["name"] == "open_auc")
+    entry = next(m for m in load(tmp_path / "c.json")["comparisons"] if m["name"] == "open_auc")
     assert entry["value"] == pytest.approx(entry["first"]["value"] - entry["second"]["value"])
     assert entry["low"] > 0
     assert entry["p_value"] < 0.001
     back = openset("compare", poor, good, "--resamples", 50, "--json", tmp_path / "c.json")
     assert back.code == 0
-    assert next(m for m in load(tmp_path / "c.json")["metrics"] if m["name"] == "open_auc")["value"] == pytest.approx(
-        -entry["value"]
-    )
+    reverse = next(m for m in load(tmp_path / "c.json")["comparisons"] if m["name"] == "open_auc")
+    assert reverse["value"] == pytest.approx(-entry["value"])
 
 
 def test_compare_says_how_small_a_p_value_can_be(openset, scores_file):
@@ -51,7 +50,7 @@ def test_a_threshold_is_chosen_frozen_and_applied(openset, scores_file, tmp_path
     )  # fmt: skip
     assert found.code == 0
     frozen = load(tmp_path / "t.json")
-    assert set(frozen) == {"value", "rule", "achieved", "n"}
+    assert set(frozen) == {"schema", "value", "rule", "achieved", "n", "score", "fit", "classes", "model", "made"}
     assert frozen["achieved"]["fpr"] <= 0.1
     scores = Scores.read(test)
     accepted = (scores.unknown_score <= frozen["value"])[scores.labels < 0].mean()
@@ -79,6 +78,72 @@ def test_a_threshold_against_some_is_applied_against_the_same(openset, refused, 
     assert f"{path}: against='far' is not" in said
 
 
+def test_a_threshold_is_refused_where_it_does_not_belong(openset, refused, scores_file, tmp_path, load):
+    energy = scores_file("energy.parquet", meta={"score": "energy", "model": "m1"})
+    msp = scores_file("msp.parquet", meta={"score": "msp", "model": "m1"})
+    silent, frozen = scores_file("silent.csv"), tmp_path / "t.json"
+    words = ("threshold", energy, "--rule", "at_acceptance=0.95", "--out", frozen)
+    said = refused(*words, "--apply", msp)
+    assert said.startswith(
+        f"Error: {msp}: The threshold (at_acceptance=0.95) does not belong to this: it was chosen for"
+    )
+    assert "for the score energy, and this is msp. Choose one on validation scores of the same kind" in said
+    assert not frozen.exists()
+    assert openset(*words, "--apply", energy).code == 0
+    assert "--force" in refused("threshold", frozen, "--apply", msp)
+    forced = openset("threshold", frozen, "--apply", msp, "--force", "--json", tmp_path / "r.json")
+    assert forced.code == 0
+    assert load(tmp_path / "r.json")["applied"]["acceptance"] == load(frozen)["achieved"]["acceptance"]
+    doubted = " ".join(openset("threshold", frozen, "--apply", silent).out.split())
+    assert f"Note: {silent}: The threshold was chosen for the score energy; these scores do not tell" in doubted
+
+
+def test_a_threshold_file_of_before_is_read_with_a_note(openset, scores_file, tmp_path, load):
+    (tmp_path / "t.json").write_text('{"value": 0.5, "rule": "at_fpr=0.1", "achieved": {}, "n": 9}')
+    words = ("--apply", scores_file(meta={"score": "msp"}), "--json", tmp_path / "r.json")
+    found = openset("threshold", tmp_path / "t.json", *words)
+    assert found.code == 0
+    assert not found.err
+    assert "Note: The threshold file is of schema 1" in found.out
+    assert load(tmp_path / "r.json")["notes"][0].startswith("The threshold file is of schema 1, which does not tell")
+
+
+def test_rates_are_shown_with_intervals_and_a_row_per_group(openset, tmp_path):
+    labels = np.r_[np.zeros(120, dtype=int), np.full(60, -1), np.full(60, -2)]
+    score = np.r_[np.linspace(0, 1, 120), np.linspace(0.8, 2, 120)]
+    groups = np.where(labels == -2, np.where(np.arange(240) % 2, "near", "[bold]far"), "")
+    Scores(labels, np.zeros_like(labels), score, groups=groups).write(tmp_path / "s.parquet")
+    said = openset(
+        "threshold", tmp_path / "s.parquet", "--rule", "at_acceptance=0.95", "--apply", tmp_path / "s.parquet"
+    )
+    rows = {
+        line[:30].strip(): line[30:].strip().split(maxsplit=1) for line in said.out.splitlines() if "accepted" in line
+    }
+    assert rows["knowns accepted"] == ["95.0%", "95.0% [89.4%, 98.1%]"]
+    assert rows["unknowns accepted"] == ["0.0%", "0.0% [0.0%, 6.0%]"]
+    assert rows["negatives accepted"][0] == "25.0%"
+    assert {"near accepted", "[bold]far accepted"} <= set(rows)
+    assert "95 % intervals, exact (Clopper-Pearson)" in said.out
+
+
+def test_the_rules_are_listed_from_their_cards(openset):
+    from openset.operating import RULES
+
+    said = " ".join(openset("threshold", "--rules").out.split())
+    for rule in RULES.values():
+        assert rule.example in said
+        assert all(option in said for option in rule.options)
+
+
+def test_a_threshold_that_does_nothing_is_told(openset, tmp_path):
+    rng = np.random.default_rng(0)
+    labels = np.r_[np.zeros(200, dtype=int), np.full(200, -2)]
+    Scores(labels, np.zeros(400, dtype=int), rng.normal(size=400)).write(tmp_path / "s.csv")
+    said = " ".join(openset("threshold", tmp_path / "s.csv", "--rule", "at_acceptance=0.95").out.split())
+    assert "Note: The threshold accepts 9" in said
+    assert "rejects next to nothing of what it should" in said
+
+
 def test_a_threshold_is_printed_in_full(openset, tmp_path):
     for dtype, text in ((np.float32, "0.99999994"), (np.float64, "0.9999999999999999")):
         score = np.array([0.5, float(text), 1.0], dtype=dtype)
@@ -92,7 +157,7 @@ def test_files_without_unknowns_are_named(refused, openset, tmp_path):
     other.write_text("label,prediction,unknown_score\n0,0,.1\n1,1,.2\n-2,1,.3\n")
     assert f"{path}: Found 2 known samples and 0" in refused("audit", path)
     assert f"{path} and {path}: Found 2 known" in refused("compare", path, path)
-    assert f"{path}: Found 2 known" in refused("threshold", path, "--rule", "at_fpr=0.1")
+    assert f"{path}: The rule 'at_fpr=0.1' needs open-set" in refused("threshold", path, "--rule", "at_fpr=0.1")
     rule = ("--rule", "at_fpr=0.1", "--apply", path, "--unknown-share", 0.1)
     assert f"{path}: Found 2 known" in refused("threshold", other, *rule)
     assert openset("threshold", other, "--rule", "at_acceptance=1").out.startswith("Threshold 0.2 by rule")
@@ -204,6 +269,33 @@ def test_metrics_lists_every_metric(openset, tmp_path, load):
     for name in METRICS:
         assert name in found.out
     assert [entry["name"] for entry in load(tmp_path / "m.json")["metrics"]] == list(METRICS)
+
+
+def test_scores_are_listed_with_what_they_need(openset, tmp_path, load):
+    from openset.posthoc import SCORES
+
+    found = openset("scores", "--json", tmp_path / "s.json")
+    assert found.code == 0
+    assert all(name in found.out for name in SCORES)
+    entries = {entry["name"]: entry for entry in load(tmp_path / "s.json")["scores"]}
+    assert set(entries) == set(SCORES)
+    assert entries["vim"]["needs"] == ["logits", "features", "head", "fit"]
+    assert entries["knn"]["parameters"][0]["default"] == 50
+    assert next(iter(entries.values()))["needs"] == ["logits"]  # those that need least come first
+
+
+def test_a_score_with_parameters_and_one_that_the_file_does_not_allow(openset, tmp_path, load):
+    labels = np.array([0, 1, 0, 1, -2, -2])
+    logits = np.array([[3.0, 0], [0, 3], [2, 0], [0, 1], [0.5, 0.4], [0.1, 0]])
+    np.savez(tmp_path / "l.npz", labels=labels, logits=logits)
+    words = ("--no-intervals", "--json", tmp_path / "r.json")
+    assert openset("evaluate", tmp_path / "l.npz", "--score", "msp(temperature=2)", *words).code == 0
+    assert load(tmp_path / "r.json")["files"][0]["meta"]["score"] == {"name": "msp", "params": {"temperature": 2.0}}
+    refused = openset("evaluate", tmp_path / "l.npz", "--score", "vim", *words)
+    assert refused.code == 2
+    assert "The score 'vim' needs features" in refused.err
+    assert "Scores that work with it: energy," in refused.err
+    assert "Did you mean 'k'?" in openset("evaluate", tmp_path / "l.npz", "--score", "knn(kk=1)", *words).err
 
 
 def test_demo_runs_from_data_to_a_frozen_threshold(openset, tmp_path, load):

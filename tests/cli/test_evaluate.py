@@ -3,9 +3,9 @@ import re
 import numpy as np
 import pytest
 
-from openset import Scores
-from openset.cli.evaluate import parse_bar
-from openset.metrics import METRICS, auroc, open_auc
+from openset import Scores, bootstrap
+from openset.metrics import METRICS, auroc, ccr_at_fpr, open_auc
+from openset.results.metric_bars import parse_metric_bar
 
 QUICK = ("--resamples", "20")
 
@@ -37,7 +37,7 @@ def test_several_files_get_a_row_each_and_splits_a_mean(openset, scores_file, tm
     other = scores_file("other.csv")
     found = openset("evaluate", *files, other, "--json", tmp_path / "r.json", "--latex", tmp_path / "t.tex", *QUICK)
     assert found.code == 0
-    assert "ours (mean ± sd of 3)" in " ".join(found.out.split())
+    assert "ours (mean ± sd of 3 splits)" in " ".join(found.out.split())
     content = load(tmp_path / "r.json")
     values = [
         next(m["value"] for m in f["metrics"] if m["name"] == "open_auc" and m["against"] == "all")
@@ -90,6 +90,57 @@ def test_run_folders_are_splits(openset, scores_file, tmp_path, load):
     assert grouped(openset, load, tmp_path, plain) == {"softmax/scores_val": 2, "softmax/scores_test": 2}
 
 
+def with_open_auc(path, thousandths):
+    """Scores whose OpenAUC and AUROC are so many thousandths."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    above = np.arange(1000) < thousandths
+    Scores(np.r_[0, np.full(1000, -2)], np.zeros(1001, int), np.r_[0.0, np.where(above, 1.0, -1.0)]).write(path)
+    return path
+
+
+SPLITS = {0: 560, 1: 781, 2: 954}
+
+
+def test_seeds_of_a_split_are_one_observation(openset, tmp_path, load):
+    files = [
+        with_open_auc(tmp_path / f"runs/ours/split{split}-seed{seed}/scores_test.parquet", value)
+        for split, value in SPLITS.items()
+        for seed in range(4)
+    ]
+    found = openset("evaluate", *files, "--no-intervals", "--json", tmp_path / "r.json")
+    group = load(tmp_path / "r.json")["groups"][0]
+    entry = next(m for m in group["metrics"] if m["name"] == "open_auc" and not m["params"])
+    # Twelve independent values would have [.658, .872].
+    assert (round(entry["low"], 3), round(entry["high"], 3)) == (0.274, 1.256)
+    assert entry["value"] == pytest.approx(0.765)
+    assert entry["sd"] == pytest.approx(np.std([0.56, 0.781, 0.954], ddof=1))
+    assert (entry["n"], entry["n_splits"]) == (12, 3)
+    assert group["splits"] == [str(split) for split in SPLITS for _ in range(4)]
+    assert "ours (mean ± sd of 3 splits," in found.out
+    assert "12 runs)" in found.out
+    assert ".765 ± .197" in found.out
+
+
+def test_splits_with_more_seeds_do_not_count_more(openset, tmp_path, load):
+    names = ("split0-seed0", "split0-seed1", "split0-seed2", "split1-seed0")
+    files = [
+        with_open_auc(tmp_path / name / "s.csv", value) for name, value in zip(names, (500, 600, 700, 800), strict=True)
+    ]
+    openset("evaluate", *files, "--no-intervals", "--json", tmp_path / "r.json")
+    entries = load(tmp_path / "r.json")["groups"][0]["metrics"]
+    assert next(m["value"] for m in entries if m["name"] == "auroc") == pytest.approx(0.7)
+
+
+def test_files_of_one_pattern_have_the_splits_that_their_names_or_contents_tell(openset, tmp_path, load):
+    for name, meta in (("a", {"split": 0}), ("b", {"split": 0}), ("c", {"split": 1}), ("d-split1", {}), ("e", {})):
+        Scores([0, -2, -2], [0, 0, 0], [0.1, 0.2, 0.0], meta=meta).write(tmp_path / f"ours-{name}.parquet")
+    files = sorted(tmp_path.glob("*.parquet"))
+    openset("evaluate", *files, "--group-by", "ours", "--no-intervals", "--json", tmp_path / "r.json")
+    group = load(tmp_path / "r.json")["groups"][0]
+    assert group["splits"] == ["0", "0", "1", "1", str(files[-1])]
+    assert group["metrics"][0]["n_splits"] == 3
+
+
 def test_a_prefix_is_not_a_folder(openset, scores_file, tmp_path, load):
     files = [scores_file(f"ours-split{i}.parquet") for i in (0, 1)]
     files += [scores_file(f"ours/split{i}.parquet") for i in (2, 3)]
@@ -122,7 +173,7 @@ def test_logits_with_a_score(openset, tmp_path, load):
         expected = Scores.read(tmp_path / "l.npz", score=words[1], fit=words[3] if len(words) > 2 else None)
         value = next(m["value"] for m in entry["metrics"] if m["name"] == "auroc")
         assert value == auroc(expected.labels, expected.unknown_score)
-        assert entry["meta"]["score"] == words[1]
+        assert entry["meta"]["score"]["name"] == words[1]
 
 
 @pytest.mark.parametrize(
@@ -156,9 +207,90 @@ def test_bars_that_make_no_sense_are_refused_before_any_work(refused, scores_fil
     said = refused("evaluate", path, "--require", "open_auc=>0.9")
     assert "write for example 'open_auc>=0.9'" in said
     examples = re.findall(r"'([a-z][^']*>=[\d.]+)'", said)  # what the message offers is understood
-    assert [parse_bar(one).name for one in examples] == ["open_auc", "ccr_at_fpr", "auroc"]
+    assert [parse_metric_bar(one).name for one in examples] == ["open_auc", "open_auc", "ccr_at_fpr", "auroc"]
     assert "Did you mean 'open_auc'" in refused("evaluate", path, "--require", "opn_auc>=0.9")
-    assert "no such figure" in refused("evaluate", path, "--require", "auroc@far>=0.9", *QUICK)
+    assert "against='far' is not" in refused("evaluate", path, "--require", "auroc@far>=0.9", *QUICK)
+
+
+@pytest.mark.parametrize(
+    ("bar", "sentence"),
+    [
+        ("auroc(against=letters)>=0.9", "Write auroc@letters."),
+        ("ccr_at_fpr(fp=0.1)>=0.9", "ccr_at_fpr has no option 'fp'. Did you mean 'fpr'?"),
+        ("open_auc(balanced=3)>=0.9", "'balanced' must be true or false, got 3"),
+        ("expected_calibration_error(bins=2.5)<=0.9", "'bins' must be a whole number"),
+        ("known_precision(threshold=0.5)>=0.9", "needs the option 'unknown_share'"),
+        ("ccr_at_fpr(fpr=5)>=0.9", "'fpr' must be in [0, 1], got 5. Did you mean 0.05?"),
+        ("brier_score<=0.9", "carry no probabilities"),
+        ("confidence(part=gama)>=0.9", "carry no probabilities"),
+    ],
+)
+def test_options_that_a_metric_does_not_have_are_one_sentence(refused, scores_file, bar, sentence):
+    assert sentence in refused("evaluate", scores_file(), "--require", bar, *QUICK)
+
+
+def letters_and_digits(tmp_path, name="s.parquet"):
+    """Letters are easy to tell from the knowns, digits cannot be told from them."""
+    labels = np.repeat([0, 1, -2, -2], 25)
+    groups = np.repeat(["", "", "letters", "digits"], 25)
+    scores = np.concatenate([np.arange(50) / 50, 2 + np.arange(25) / 25, np.arange(25) / 25])
+    Scores(labels, np.maximum(labels, 0), scores, groups=groups).write(tmp_path / name)
+    return tmp_path / name
+
+
+def test_a_bar_holds_for_every_against_that_was_asked_for(openset, tmp_path):
+    path = letters_and_digits(tmp_path)
+    words = ("evaluate", path, "--require", "auroc>=0.6", "--no-intervals")
+    assert openset(*words).code == 0  # .75 against all of them
+    assert openset(*words, "--against", "letters").code == 0
+    found = openset(*words, "--against", "letters", "--against", "digits")
+    assert found.code == 1
+    assert "Bar missed: s against digits: auroc>=0.6, found 0.4900." in found.err
+    assert "letters" not in found.err
+
+
+def test_a_bar_with_a_place_holds_there_alone(openset, tmp_path):
+    path = letters_and_digits(tmp_path)
+    words = ("evaluate", path, "--no-intervals", "--require")
+    assert openset(*words, "auroc@letters>=0.9").code == 0
+    assert openset(*words, "auroc@digits>=0.9").code == 1
+    # Also where the tables show others.
+    assert openset(*words, "auroc@letters>=0.9", "--against", "digits").code == 0
+    assert openset(*words, "auroc@digits>=0.9", "--against", "letters").code == 1
+
+
+def test_a_bar_on_the_end_of_an_interval(openset, refused, scores_file, tmp_path, load):
+    path = scores_file()
+    assert openset("evaluate", path, "--json", tmp_path / "r.json", *QUICK).code == 0
+    entries = {(m["name"], m["against"]): m for m in load(tmp_path / "r.json")["metrics"] if not m["params"]}
+    found = entries["open_auc", "all"]
+    for end, step, code in (("low", -1e-6, 0), ("low", 1e-6, 1), ("high", -1e-6, 0), ("high", 1e-6, 1)):
+        assert openset("evaluate", path, "--require", f"open_auc.{end}>={found[end] + step:.9f}", *QUICK).code == code
+    said = refused("evaluate", path, "--require", "open_auc.low>=0.1", "--no-intervals")
+    assert "leave out --no-intervals" in said
+
+
+def test_a_bar_with_options_that_no_table_shows(openset, scores_file, tmp_path, load):
+    path = scores_file()
+    scores = Scores.read(path)
+    value = ccr_at_fpr(scores.labels, scores.predictions, scores.unknown_score, fpr=0.07, against="unknown")
+    bar = f"ccr_at_fpr(fpr=0.07)@unknown>={value + 1e-6:.9f}"
+    found = openset("evaluate", path, "--require", bar, "--json", tmp_path / "r.json", *QUICK)
+    assert found.code == 1
+    own = [m for m in load(tmp_path / "r.json")["metrics"] if m["params"] == {"fpr": 0.07}]
+    assert [(m["against"], m["value"]) for m in own] == [("unknown", value)]
+    assert own[0]["low"] <= value <= own[0]["high"]
+    expected = bootstrap(scores, "ccr_at_fpr", against="unknown", n_resamples=20, fpr=0.07)
+    assert (own[0]["low"], own[0]["high"]) == (expected.low, expected.high)
+    assert "CCR at FPR 0.07" in found.out
+
+
+def test_every_file_is_held_against_the_bar(openset, scores_file):
+    good, bad = scores_file("good.csv"), scores_file("bad.csv", noise=30.0)
+    found = openset("evaluate", good, bad, "--require", "auroc>=0.65", "--no-intervals")
+    assert found.code == 1
+    assert "Bar missed: bad: auroc>=0.65" in found.err
+    assert "good" not in found.err
 
 
 def test_notes_are_shown(openset, tmp_path):

@@ -21,7 +21,7 @@ COMMANDS = {
     "audit": ("audit", "a.csv"),
     "detect-evaluate": ("detect", "evaluate", *DETECTORS, "--dt", "found.json", "--bootstrap", "20"),
 }
-PASSING = {"provenance", "meta"}
+PASSING = {"provenance", "meta", "made"}
 """What changes with the machine and the version."""
 
 

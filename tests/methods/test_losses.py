@@ -72,7 +72,31 @@ def test_points_start_small():
 
 def test_gcpl():
     logits = leaf([[-1.0, -1.0]])
-    check(GCPLLoss(weight=0.2)(logits, torch.tensor([1])), LN2 + 0.2, (logits, [[0.5, -0.5 - 0.2]]))
+    check(GCPLLoss(weight=0.2)(logits, torch.tensor([1])), LN2 + 0.1, (logits, [[0.5, -0.5 - 0.1]]))
+
+
+def test_gcpl_pulls_by_half_the_mean_square():
+    """As in the authors' program, so that their weight of 0.1 means the same."""
+    torch.manual_seed(0)
+    embedding, labels, points = torch.randn(6, 5), torch.tensor([0, 1, 2, 0, 1, 2]), Points(5, 3)
+    logits = -points(embedding)
+    pull = GCPLLoss(weight=1.0)(logits, labels) - CrossEntropyLoss()(logits, labels)
+    mean_square = torch.nn.functional.mse_loss(embedding, points.points[labels])
+    assert pull.item() == pytest.approx(mean_square.item() / 2, rel=1e-5)
+
+
+def test_distance_losses_with_a_temperature():
+    """d = (1, 3), T = 1/2: logits 2 and 6 with a sign; the other term is of the distance itself."""
+    labels = torch.tensor([0])
+    for loss, sign, term, slope in (
+        (GCPLLoss(0.2, temperature=0.5), -1, 0.2 * 1 / 2, -0.2 / 2 * 0.5),
+        (RPLLoss(0.2, temperature=0.5), 1, 0.2 * 1, 0.2 * 2 * 1 * 0.5),
+    ):
+        logits = leaf([[sign * 2.0, sign * 6.0]])
+        wrong = 1 / (1 + math.exp(sign * -4))
+        check(loss(logits, labels), -math.log(1 - wrong) + term, (logits, [[-wrong + slope, wrong]]))
+    with pytest.raises(OpenSetError, match="GCPLLoss: 'temperature' must be above 0, got 0"):
+        GCPLLoss(temperature=0)
 
 
 def test_rpl():
@@ -174,6 +198,52 @@ def test_openauc_switch():
     flipped = torch.tensor([0, 0])
     assert OpenAUCLoss().auc_risk(logits, flipped, mixing.mix(logits), mixing).item() == 0.0
     assert OpenAUCLoss(switch=False).auc_risk(logits, flipped, mixing.mix(logits), mixing).item() == pytest.approx(2.0)
+
+
+def test_openauc_with_halves_divides_by_the_pairs_that_count():
+    """The known of the second pair is wrong. Mixtures (2, 1) twice: r = -2, lead of the first pair 0, cost 1."""
+    logits = leaf([[2.0, 0.0], [3.0, 0.0], [4.0, 0.0], [0.0, 2.0]])
+    labels = torch.tensor([0, 1, 0, 1])
+    mixing = plan([2, 3], [3, 2], [0.5, 0.5], [True, True], [0, 1])
+    risk = {
+        pairing: OpenAUCLoss(pairing=pairing).auc_risk(logits, labels, mixing.mix(logits), mixing)
+        for pairing in ("slots", "halves")
+    }
+    assert risk["slots"].item() == pytest.approx(0.5)  # eq. 17: over both pairs
+    # lead = z00 - (z20 + z30) / 2, cost (1 - lead)^2, over one pair
+    check(risk["halves"], 1.0, (logits, [[-2.0, 0.0], [0.0, 0.0], [1.0, 0.0], [1.0, 0.0]]))
+
+
+def test_openauc_with_halves_and_slots_agree_where_all_are_right_and_where_none_is():
+    logits = torch.tensor([[2.0, 0.0], [0.0, 3.0], [4.0, 0.0], [0.0, 2.0]])
+    mixing = plan([2, 3], [3, 2], [0.3, 0.6], [True, True], [0, 1])
+    halves, slots = OpenAUCLoss(pairing="halves"), OpenAUCLoss()
+    for labels, same in ((torch.tensor([0, 1, 0, 1]), True), (torch.tensor([1, 0, 0, 1]), False)):
+        risks = [loss.auc_risk(logits, labels, mixing.mix(logits), mixing).item() for loss in (halves, slots)]
+        assert risks[0] == pytest.approx(risks[1])
+        assert (risks[0] > 0) is same
+
+
+def test_openauc_with_halves_is_larger_by_one_over_the_accuracy():
+    torch.manual_seed(0)
+    logits, labels = torch.randn(2000, 10), torch.arange(2000) % 10
+    right = logits[:1000].argmax(dim=1) == labels[:1000]
+    halves, slots = OpenAUCLoss(pairing="halves"), OpenAUCLoss()
+    mixing = halves.plan(labels, seed=0)
+    share = right[mixing.partner][mixing.usable].float().mean().item()
+    risks = [loss.auc_risk(logits, labels, mixing.mix(logits), mixing).item() for loss in (halves, slots)]
+    assert share < 0.15
+    assert risks[0] == pytest.approx(risks[1] / share, rel=1e-5)
+
+
+def test_openauc_of_an_odd_batch_ranks_too():
+    torch.manual_seed(0)
+    logits = torch.randn(33, 3)
+    for pairing in ("slots", "halves", "all"):
+        labels = logits.argmax(dim=1)
+        loss = OpenAUCLoss(1.0, pairing=pairing)
+        value = loss(logits, labels, plan=loss.plan(labels, seed=1))
+        assert value.item() > CrossEntropyLoss()(logits, labels).item() + 0.01
 
 
 @pytest.mark.parametrize(

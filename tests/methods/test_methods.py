@@ -1,5 +1,7 @@
 """Every method of the registry: learns 32 samples, repeats itself, and scores what it was trained for."""
 
+import math
+
 import numpy as np
 import pytest
 import torch
@@ -7,6 +9,7 @@ import torch
 from openset.backbones import build_backbone
 from openset.errors import OpenSetError
 from openset.methods import METHODS, Batch, Moment, options_of
+from openset.methods._base import Trainable
 from openset.methods._confusing import DualBatchNorm
 from openset.posthoc import Outputs
 from openset.train.network import Network
@@ -211,6 +214,58 @@ def test_arpl_cs_keeps_statistics_of_generated_images_apart():
     assert torch.equal(pair.generated.running_mean, before)
 
 
+class _Identity(Trainable):
+    """Embeddings are the inputs."""
+
+    def __init__(self, method):
+        super().__init__()
+        self.method = method
+
+    def begin(self, inputs):
+        return inputs
+
+    def end(self, hidden):
+        return hidden
+
+    def classify(self, embedding):
+        return self.method(embedding)
+
+
+@pytest.mark.parametrize(
+    ("term", "value", "slope"),
+    [
+        # x = (1, 0), points (0, 0) and (2, 1): d = 1/2 and 1; logits d - x.c = 1/2 and -1; D = 2.
+        ("released", lambda h: math.exp(-h), lambda h: -math.exp(-h)),
+        ("paper", lambda h: math.log(2) - h, lambda h: -1.0),
+    ],
+)
+def test_arpl_cs_confusion_by_hand(term, value, slope):
+    method = METHODS["arpl_cs"](2, 2, confusion_term=term)
+    method.head.points.data = torch.tensor([[0.0, 0.0], [2.0, 1.0]])
+    images = torch.tensor([[1.0, 0.0]], requires_grad=True)
+    batch = Batch(_Identity(method), images, torch.tensor([0]), Moment(0, 0, 0.0))
+    found = method.confusing(batch, images)
+    logits = [0.5, 1.0] if term == "released" else [0.5, -1.0]
+    slopes = [[1.0, 0.0], [-1.0, -1.0]]  # of d: 2 (x - c) / D; of the logits also - c
+    if term == "paper":
+        slopes[1] = [-3.0, -2.0]
+    total = sum(math.exp(one) for one in logits)
+    shares = [math.exp(one) / total for one in logits]
+    entropy = -sum(share * math.log(share) for share in shares)
+    assert found.item() == pytest.approx(value(entropy), rel=1e-5)
+    found.backward()
+    falls = [-share * (math.log(share) + entropy) for share in shares]  # of the entropy, by each logit
+    wanted = [
+        slope(entropy) * sum(fall * row[axis] for fall, row in zip(falls, slopes, strict=True)) for axis in (0, 1)
+    ]
+    torch.testing.assert_close(images.grad[0], torch.tensor(wanted), atol=1e-6, rtol=1e-5)
+
+
+def test_arpl_cs_wants_a_term_that_exists():
+    with pytest.raises(OpenSetError, match=r"arpl_cs: 'confusion_term' cannot be 'papers'. Did you mean 'paper'\?"):
+        METHODS["arpl_cs"](2, 2, confusion_term="papers")
+
+
 def test_arpl_cs_plays_in_every_other_epoch():
     method = make_network("arpl_cs").method
     assert [len(method.roles(epoch)) for epoch in range(4)] == [3, 1, 3, 1]
@@ -237,6 +292,19 @@ def test_objectosphere_scores_by_length_times_probability():
     assert method.unknown_score(outputs) == pytest.approx([-5 * 0.75])
 
 
+@pytest.mark.parametrize(("name", "sign"), [("gcpl", -1), ("rpl", 1)])
+def test_distance_methods_make_up_for_a_backbone_that_scales_its_embeddings(name, sign):
+    plain, scaled, given = (METHODS[name](4, 3, **options) for options in ({}, {}, {"temperature": 0.2}))
+    embedding = torch.randn(5, 4)
+    for method, scale, temperature in ((plain, 1.0, 1.0), (scaled, 0.5, 0.25), (given, 0.5, 0.2)):
+        method.adapt(build_backbone("fastnet", (1, 8, 8), 3, scale=scale), (1, 8, 8))
+        torch.testing.assert_close(method(embedding), sign * method.head(embedding) / temperature)
+    assert METHODS[name](4, 3).score == "msp"
+    assert METHODS[name](4, 3, score="max_logit").score == "max_logit"
+    with pytest.raises(OpenSetError, match=f"{name}: 'score' cannot be 'energy'"):
+        METHODS[name](4, 3, score="energy")
+
+
 def test_unknown_name():
     with pytest.raises(OpenSetError, match=r"no method named 'open_auc'. Did you mean 'openauc'\?"):
         METHODS["open_auc"]
@@ -251,3 +319,43 @@ def test_openauc_can_reject_by_another_score_than_it_ranks():
     assert other.criterion.score == "max_logit"
     with pytest.raises(OpenSetError, match="reject_by"):
         METHODS["openauc"](4, 2, reject_by="knn")
+
+
+class ScaledWithBias(METHODS["scaled"]):
+    """The last layer of a network that was trained elsewhere usually has a bias."""
+
+    def make_head(self):
+        return torch.nn.Linear(self.n_features, self.n_classes)
+
+
+def test_scaled_multiplies_features_and_adds_the_bias_after():
+    torch.manual_seed(0)
+    method = ScaledWithBias(12, K)
+    features = torch.randn(9, 12).relu()
+    with torch.no_grad():
+        outputs = Outputs(None, method(features).numpy(), features.numpy(), head=method.linear_head())
+        largest = features.sort(dim=1).values[:, -4:]  # 35 % of 12
+        factor = (features.sum(dim=1) / largest.sum(dim=1)).exp()
+        expected = -method(features * factor[:, None]).max(dim=1).values
+    np.testing.assert_allclose(method.unknown_score(outputs), expected.numpy(), rtol=1e-5)
+    wrong = -outputs.logits.max(axis=1) * factor.numpy()  # the bias multiplied, too
+    assert np.abs(wrong - expected.numpy()).max() > 0.1
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_the_head_of_a_method_makes_its_logits_if_it_says_so(name):
+    network = make_network(name).eval()
+    images, _ = samples(negatives=False)
+    with torch.no_grad():
+        embedding, logits = network(images)
+    head = network.method.linear_head()
+    assert (head is None) == (name in ("gcpl", "rpl", "arpl", "arpl_cs"))
+    if head is not None:
+        weight, bias = head
+        made = embedding.numpy() @ weight.T + (0 if bias is None else bias)
+        np.testing.assert_allclose(made, logits.numpy(), rtol=1e-4, atol=1e-5)
+
+
+def test_a_score_of_its_own_has_a_name_of_its_own():
+    assert make_network("objectosphere").method.score_used() == {"name": "objectosphere", "params": {}}
+    assert make_network("scaled").method.score_used() == {"name": "scaled_logit", "params": {"top": 0.35}}

@@ -11,8 +11,12 @@ from PIL import Image
 from openset.cli import main
 from openset.cli._numbers import numbers
 from openset.errors import OpenSetWarning
+from openset.present.csv_text import csv_table
+from openset.present.latex import latex_table
+from openset.present.markdown import markdown_table
+from openset.results.spread import spread_of
 from openset.studies import bench
-from openset.studies.bench_tables import comma_separated, latex, markdown
+from openset.studies.bench_tables import bench_lines, bench_table
 
 FAST = ("--set", "train.epochs=3", "--set", "data.batch_size=64", "--set", "backbone.width=8")
 
@@ -174,7 +178,53 @@ def test_another_threshold_changes_who_is_unknown(trained, images, tmp_path):
         openset("predict", trained, images / "known", "--json", tmp_path / "p.json", "--threshold", tmp_path / "t.json")
         == 0
     )
-    assert {one["prediction"] for one in json.loads((tmp_path / "p.json").read_text())["predictions"]} == {"unknown"}
+    found = json.loads((tmp_path / "p.json").read_text())
+    assert {one["prediction"] for one in found["predictions"]} == {"unknown"}
+    assert "schema 1" in found["notes"][0]
+    assert "60 of 60 are rejected. If most of them should be known" in found["notes"][1]
+
+
+def test_a_threshold_of_another_score_is_refused(trained, images, tmp_path, capsys):
+    frozen = tmp_path / "t.json"
+    words = ("--rule", "at_acceptance=0.95", "--out", frozen)
+    assert openset("threshold", trained / "outputs_val.npz", "--score", "energy", *words) == 0
+    capsys.readouterr()
+    for command in (
+        ("predict", trained, images / "known", "--threshold", frozen),
+        ("threshold", frozen, "--apply", trained / "scores_test.parquet"),
+        ("threshold", frozen, "--apply", trained / "outputs_test.npz", "--score", "max_logit"),
+    ):
+        assert openset(*command) == 2
+        assert "it was chosen for the score energy, and this is max_logit. Choose" in capsys.readouterr().err
+        assert openset(*command, "--force") == 0
+    assert openset("threshold", frozen, "--apply", trained / "outputs_test.npz", "--score", "energy") == 0
+    assert openset("threshold", trained / "scores_val.parquet", *words) == 0
+    assert openset("predict", trained, images / "known", "--threshold", frozen) == 0
+
+
+def test_a_threshold_of_another_training_is_refused(trained, images, tmp_path, capsys):
+    run = tmp_path / "run"
+    shutil.copytree(trained, run)
+    summary = json.loads((run / "summary.json").read_text())
+    assert openset("predict", run, images / "known") == 0
+    weights = run / "checkpoints" / f"{summary['weights']}.safetensors"
+    content = bytearray(weights.read_bytes())
+    content[-1] ^= 1
+    weights.write_bytes(content)
+    capsys.readouterr()
+    assert openset("predict", run, images / "known") == 2
+    said = capsys.readouterr().err
+    assert f"{run / 'threshold.json'} and {run}: The threshold (at_acceptance=0.95) does not belong to this" in said
+    assert "another model (weights" in said
+    assert openset("predict", run, images / "known", "--force") == 0
+
+
+def test_a_run_tells_how_sure_its_rates_are_and_when_its_threshold_does_nothing(trained):
+    summary = json.loads((trained / "summary.json").read_text())
+    rates = {(one["name"], one["against"]): one for one in summary["on_test"]["rates"]}
+    assert rates["fpr", "all"]["value"] == summary["on_test"]["fpr"]
+    assert rates["fpr", "all"]["low"] <= summary["on_test"]["fpr"] <= rates["fpr", "all"]["high"]
+    assert any("chosen on only" in note for note in summary["notes"])  # a validation part of a few pictures
 
 
 def test_methods_lists_all(tmp_path, capsys):
@@ -267,7 +317,14 @@ def test_bench_as_json_has_means_and_spreads(tmp_path):
     assert several["open_auc"]["sd"] == pytest.approx(0.1 / 2**0.5)
     assert several["open_auc"]["low"] < 0.55 < several["open_auc"]["high"]
     assert (several["open_auc"]["against"], several["closed_set_accuracy"]["against"]) == ("unknown", "all")
-    assert single["auroc"] == {**entry("auroc", "unknown", 0.5), "sd": None, "low": None, "high": None, "n": 1}
+    assert single["auroc"] == {
+        **entry("auroc", "unknown", 0.5),
+        "sd": None,
+        "low": None,
+        "high": None,
+        "n": 1,
+        "n_splits": 1,
+    }
     json.dumps(content, allow_nan=False)
 
 
@@ -369,7 +426,7 @@ def test_what_varies_is_drawn_in_order(tmp_path, monkeypatch):
     done = [(cell, summary(cell)) for cell in cells]
     files = command._draw(done, tmp_path / "f", vary)
     assert drawn["openauc, digits"].settings == [0.1, 0.4, 1]
-    assert drawn["openauc, digits"].values == [[0.05, 1.05], [0.2, 1.2], [0.5, 1.5]]
+    assert [spread.observed for spread in drawn["openauc, digits"].spreads] == [(0.05, 1.05), (0.2, 1.2), (0.5, 1.5)]
     assert {file.stem for file in files} == {"bench", "sensitivity"}  # without negatives there is no confidence
 
 
@@ -392,21 +449,17 @@ def test_bench_says_what_cannot_vary(vary, sentence, tmp_path, capsys):
 
 
 def test_tables_by_hand():
+    accuracy, auroc, open_auc = (spread_of([m - 0.01, m + 0.01]) for m in (0.9, 0.8, 0.7001))
+    single = {"open_auc": spread_of([0.7]), "auroc": spread_of([0.9]), "closed_set_accuracy": spread_of([0.8])}
     rows = [
-        bench.Row(
-            "p",
-            "a_b",
-            2,
-            {"closed_set_accuracy": 0.9, "auroc": 0.8, "open_auc": 0.7001},
-            {"closed_set_accuracy": 0.01, "auroc": 0.02, "open_auc": 0.03},
-        ),
-        bench.Row(
-            "p", "c", 1, {"closed_set_accuracy": 0.8, "auroc": 0.9, "open_auc": 0.7}, dict.fromkeys(bench.COLUMNS)
-        ),
+        bench.Row("p", "a_b", {"open_auc": open_auc, "auroc": auroc, "closed_set_accuracy": accuracy}),
+        bench.Row("p", "c", single),
     ]
-    assert markdown(rows).splitlines()[2:] == [
-        "| p | a_b | 2 | **90.0 ± 1.0** | 80.0 ± 2.0 | **70.0 ± 3.0** |",
-        "| p | c | 1 | 80.0 | **90.0** | **70.0** |",
+    assert markdown_table(bench_table(rows)).splitlines()[2:6] == [
+        "| Protocol | Method | Runs | OpenAUC | AUROC | Closed-set accuracy |",
+        "|---|---|---:|---:|---:|---:|",
+        r"| p | a\_b | 2 | **70.0 ± 1.4** | 80.0 ± 1.4 | **90.0 ± 1.4** |",
+        "| p | c | 1 | **70.0** | **90.0** | 80.0 |",
     ]
-    assert r"p & a\_b & 2 & \textbf{90.0 $\pm$ 1.0} & 80.0 $\pm$ 2.0 &" in latex(rows)
-    assert comma_separated(rows).splitlines()[2] == "p,c,1,0.8,,0.9,,0.7,"
+    assert r"p & a\_b & 2 & \textbf{70.0 $\pm$ 1.4} & 80.0 $\pm$ 1.4 &" in latex_table(bench_table(rows))
+    assert csv_table(bench_lines(rows)).splitlines()[2] == "p,c,1,0.7,,0.9,,0.8,"

@@ -122,6 +122,38 @@ def test_a_term_that_would_never_join_is_refused():
     assert read_config("fast/mnist", ["train.epochs=6"], **{"method.name": "maxlogit"}).train.epochs == 6
 
 
+def test_a_recipe_may_have_options_for_several_methods(tmp_path):
+    recipe = write(
+        tmp_path,
+        "method: {name: openauc, weight: 0.3}\nmethods: {gcpl: {temperature: 0.03}, openauc: {alpha: 1, weight: 9}}",
+    )
+
+    def options(*overrides, **given):
+        return dict(read_config(recipe, overrides, **given).method.options)
+
+    assert options() == {"weight": 0.3, "alpha": 1.0}  # what the method says itself comes first
+    assert options(**{"method.name": "gcpl"}) == {"temperature": 0.03}
+    assert options("method=gcpl") == {"temperature": 0.03}
+    assert options("method.temperature=0.5", **{"method.name": "gcpl"}) == {"temperature": 0.5}
+    assert options(**{"method.name": "rpl"}) == {}
+    assert "methods" not in read_config(recipe).as_plain()
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("methods: [gcpl]", r"recipe.yaml: 'methods' must have a method's name and its options in each line"),
+        ("methods: {gcpll: {weight: 1}}", r"no method named 'gcpll'. Did you mean 'gcpl'\?"),
+        ("methods: {gcpl: 3}", r"'methods.gcpl' must have options such as weight: 0.2, got 3"),
+        ("methods: {gcpl: {wieght: 1}}", r"method gcpl has no option 'wieght'. Did you mean 'weight'\?"),
+        ("method: gcpl\nmethods: {gcpl: {temperature: hot}}", "'method.temperature' must be a number, got 'hot'"),
+    ],
+)
+def test_wrong_options_of_methods_are_named(tmp_path, line, message):
+    with pytest.raises(OpenSetError, match=message):
+        read_config(write(tmp_path, line))
+
+
 def test_another_method_than_the_recipes_takes_only_the_options_it_means():
     def options(name):
         return read_config("fast/mnist", **{"method.name": name}).method.options

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import torch
 
+from conformance.peers import define_torchvision_names
 from openset.errors import OpenSetError
 from openset.posthoc import Outputs, mahalanobis
 from openset.train.pytorch_ood import detector_score
@@ -48,13 +49,7 @@ def test_what_is_not_a_detector_of_outputs():
 @pytest.mark.skipif(importlib.util.find_spec("pytorch_ood") is None, reason="pytorch-ood is not installed")
 @pytest.mark.filterwarnings("ignore")
 def test_the_real_thing():
-    try:
-        import torchvision  # noqa: F401
-    except (ImportError, RuntimeError):  # its compiled part does not fit this torch; names are enough here
-        library = torch.library.Library("torchvision", "FRAGMENT")
-        for name in ("nms", "qnms"):
-            if not hasattr(torch.ops.torchvision, name):
-                library.define(f"{name}(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")
+    define_torchvision_names()
     try:
         from pytorch_ood.detector import Mahalanobis
     except (ImportError, RuntimeError) as error:

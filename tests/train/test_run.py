@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -25,7 +26,8 @@ from openset.train.config import read_config
 from openset.train.feed import Feed
 from openset.train.interrupt import Interrupted
 from openset.train.loop import fit
-from openset.train.run import begin, train
+from openset.train.predict import TrainedRun
+from openset.train.run import begin, rescore, train
 
 FAST = ("train.epochs=4", "data.batch_size=64", "backbone.width=8")
 
@@ -71,6 +73,7 @@ def test_every_method_beats_chance_on_digits(name, tmp_path):
     assert found["all"]["low"] > 0.5
     right = next(entry for entry in summary["metrics"] if entry["name"] == "closed_set_accuracy")
     assert right["value"] > 0.5
+    assert TrainedRun.read(tmp_path / "run").threshold.value == summary["threshold"]["value"]  # made for its own score
 
 
 def test_images_that_take_turns_are_seen_from_both_sides_in_any_two_epochs(tmp_path, monkeypatch, digits):
@@ -136,6 +139,29 @@ def test_stored_outputs_give_the_same_scores(finished):
     assert np.array_equal(stored.unknown_score, Scores.read(finished / "scores_test.parquet").unknown_score)
     near = Scores.read(finished / "outputs_test.npz", score="knn", fit=finished / "outputs_train.npz")
     assert auroc(near.labels, near.unknown_score) > 0.6
+    exact = Scores.read(finished / "outputs_test.npz", score="scale")
+    assert auroc(exact.labels, exact.unknown_score) > 0.6
+
+
+def test_stored_outputs_hold_the_last_layer(finished):
+    with np.load(finished / "outputs_test.npz") as stored:
+        assert "bias" not in stored  # it has none
+        np.testing.assert_allclose(stored["features"] @ stored["weight"].T, stored["logits"], rtol=1e-4, atol=1e-4)
+
+
+def test_outputs_of_an_earlier_version_are_rescored_with_the_stored_last_layer(finished, tmp_path):
+    config = small_config("train.epochs=12", "method.name=scaled")
+    rescore(config, finished, tmp_path / "new")
+    old = shutil.copytree(finished, tmp_path / "old")
+    for file in old.glob("outputs_*.npz"):
+        with np.load(file) as stored:
+            kept = {name: stored[name] for name in stored.files if name != "weight"}
+        np.savez(file, **kept)
+    rescore(config, old, tmp_path / "again")
+    new, again = (Scores.read(tmp_path / name / "scores_test.parquet") for name in ("new", "again"))
+    np.testing.assert_array_equal(again.unknown_score, new.unknown_score)
+    assert new.meta["score"]["name"] == "scaled_logit"
+    assert not np.array_equal(new.unknown_score, Scores.read(finished / "scores_test.parquet").unknown_score)
 
 
 def test_outputs_are_those_of_the_stored_weights(finished, digits):

@@ -1,22 +1,23 @@
 """Two models' scores brought to the same samples in the same order, with classes numbered alike."""
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from openset.errors import OpenSetError
-from openset.scores import Scores
+
+if TYPE_CHECKING:
+    from openset.scores import Scores
 
 
-def align(first: Scores, second: Scores) -> tuple[Scores, Scores]:
+def align(first: "Scores", second: "Scores") -> tuple["Scores", "Scores"]:
     """Bring two models' scores into the same order of the same samples: by id, else by equal labels in order.
 
     Where both name their classes, and number them differently, the numbers are made the same.
     """
     if first.class_names is not None and second.class_names is not None and first.class_names != second.class_names:
         names = tuple(dict.fromkeys((*first.class_names, *second.class_names)))
-        first, second = _renumber(first, names), _renumber(second, names)
+        first, second = first.renumbered(names), second.renumbered(names)
     if first.ids is not None and second.ids is not None:
         order_first, order_second = np.argsort(first.ids), np.argsort(second.ids)
         if not np.array_equal(first.ids[order_first], second.ids[order_second]):
@@ -27,7 +28,7 @@ def align(first: Scores, second: Scores) -> tuple[Scores, Scores]:
                 f"The two models were not run on the same samples: {len(only_first)} ids occur only in the first and "
                 f"{len(only_second)} only in the second, '{name}' for example."
             )
-        second = _take(second, order_second[np.argsort(order_first)])
+        second = second.take(order_second[np.argsort(order_first)])
     if len(first) != len(second):
         raise OpenSetError(
             f"The two models were not run on the same samples: {len(first)} and {len(second)}. "
@@ -45,10 +46,10 @@ def align(first: Scores, second: Scores) -> tuple[Scores, Scores]:
     _check_groups(first, second)
     # Where only the largest number tells how many classes there are, a class that one model never named counts too.
     n_classes = max(first.n_classes, second.n_classes)
-    return _of_classes(first, n_classes), _of_classes(second, n_classes)
+    return first.among(n_classes), second.among(n_classes)
 
 
-def _check_groups(first: Scores, second: Scores) -> None:
+def _check_groups(first: "Scores", second: "Scores") -> None:
     if first.groups is None or second.groups is None:
         return
     differ = (first.labels < 0) & (first.groups != second.groups)
@@ -59,51 +60,3 @@ def _check_groups(first: Scores, second: Scores) -> None:
             f"The two models do not agree on the groups of the open-set samples: {name} is in group "
             f"'{first.groups[row]}' in the first and '{second.groups[row]}' in the second."
         )
-
-
-def _of_classes(scores: Scores, n_classes: int) -> Scores:
-    """The same scores among more classes."""
-    if scores.n_classes == n_classes:
-        return scores
-    wider = _take(scores, np.arange(len(scores)))
-    object.__setattr__(wider, "n_classes", n_classes)
-    return wider
-
-
-def _renumber(scores: Scores, names: tuple[str, ...]) -> Scores:
-    """The same scores with classes numbered as in `names`; probabilities keep their meaning, absent classes get 0."""
-    assert scores.class_names is not None
-    number = {name: place for place, name in enumerate(names)}
-    places = np.array([number[name] for name in scores.class_names])
-    probabilities = None
-    if scores.probabilities is not None:
-        probabilities = np.zeros((len(scores), len(names)), dtype=scores.probabilities.dtype)
-        probabilities[:, places] = scores.probabilities
-    return Scores(
-        np.where(scores.labels >= 0, places[np.maximum(scores.labels, 0)], scores.labels),
-        places[scores.predictions],
-        scores.unknown_score,
-        probabilities,
-        names,
-        ids=scores.ids,
-        groups=scores.groups,
-        open_classes=scores.open_classes,
-        meta=scores.meta,
-    )
-
-
-def _take(scores: Scores, rows: NDArray[np.intp]) -> Scores:
-    def pick(values: NDArray[Any] | None) -> NDArray[Any] | None:
-        return None if values is None else values[rows]
-
-    return Scores(
-        scores.labels[rows],
-        scores.predictions[rows],
-        scores.unknown_score[rows],
-        pick(scores.probabilities),
-        scores.class_names,
-        ids=pick(scores.ids),
-        groups=pick(scores.groups),
-        open_classes=pick(scores.open_classes),
-        meta=scores.meta,
-    )

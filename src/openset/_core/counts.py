@@ -1,4 +1,4 @@
-"""The one sort: cumulative counts over distinct thresholds. How ties are treated is decided here and nowhere else.
+"""The one sort: cumulative counts over distinct thresholds, from which every metric and curve is read.
 
 A sample is accepted at threshold `t` iff `unknown_score <= t`, so samples with equal scores are always accepted
 together. Everything the package reports is read off the counts at the distinct scores, preceded by `t = -inf`,
@@ -8,12 +8,13 @@ where nothing is accepted. Counts are plain sums, so the counts of two parts of 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from openset._core import sorting
+from openset._core.arithmetic import dot
 from openset._core.checks import (
     UNKNOWN,
     Bools,
@@ -30,10 +31,8 @@ from openset._core.checks import (
     require_both,
     resolve_classes,
 )
+from openset._core.decisions import area, index_at
 from openset.errors import check_share
-
-Ties = Literal["half", "strict", "full"]
-
 
 # ---- the ranking -----------------------------------------------------------------------------------------------
 
@@ -123,44 +122,12 @@ def rank_checked(label: Ints, prediction: Ints | None, score: Floats, n_classes:
     return Ranking(ordered, columns[0], None if prediction is None else columns[1], n_classes, order)
 
 
-def _as_precise(scores: Floats, threshold: float) -> Any:
-    """A threshold in the precision of the scores: one that was stored as float64 still means its own float32."""
-    with np.errstate(over="ignore"):  # the largest float64 is infinite to float32, and means the same
-        return scores.dtype.type(threshold)
-
-
-def is_rejected(scores: Floats, threshold: float) -> Bools:
-    """Which samples are rejected at a threshold: those whose unknown score is above it."""
-    return np.asarray(scores > _as_precise(scores, threshold))
-
-
 # ---- counts ----------------------------------------------------------------------------------------------------
 
 
 def _as_share(values: NDArray[np.float64]) -> NDArray[np.float64]:
     """Take away the last digit by which a sum of rounded shares can pass 0 or 1."""
     return np.clip(values, 0.0, 1.0, out=values)
-
-
-def dot(first: NDArray[Any], second: NDArray[Any]) -> float:
-    """Sum of products. Not `np.dot`: its threads wait for one another, which takes ages on a busy machine."""
-    return float(np.einsum("i,i->", first, second))
-
-
-def divide(
-    top: NDArray[Any], bottom: NDArray[Any], zero_division: float, out: NDArray[np.float64] | None = None
-) -> NDArray[np.float64]:
-    """Quotient of counts, with an explicit value for 0/0; `bottom` rises from zero or falls to it.
-
-    `out` may be one of the two.
-    """
-    first = np.searchsorted(bottom, 0, side="right") if bottom[0] == 0 else 0
-    last = np.searchsorted(bottom[::-1], 0, side="right") if bottom[-1] == 0 else 0
-    with np.errstate(divide="ignore", invalid="ignore"):
-        quotient = np.divide(top, bottom, out=out)
-    quotient[:first] = zero_division
-    quotient[len(quotient) - last :] = zero_division
-    return quotient
 
 
 def _begin_again(total: NDArray[np.float64], places: NDArray[np.intp], before: float) -> None:
@@ -348,8 +315,13 @@ class Counts(Tally):
 
         Among all accepted samples the open-set ones rank against each other too: n_open**2 / 2 pairs with ties half.
         """
-        among_accepted = sum(dot(np.diff(part.open), part.accepted[:-1] + part.accepted[1:]) for part in self.windows())
-        return (among_accepted - self.n_open**2) / 2
+        among_accepted = sum(area(np.diff(part.open), part.accepted) for part in self.windows())
+        return among_accepted - self.n_open**2 / 2
+
+    @cached_property
+    def tied_pairs(self) -> float:
+        """Share of the pairs of a known and an open-set sample that have equal scores."""
+        return dot(np.diff(self.open), np.diff(self.known)) / (self.n_known * self.n_open)
 
     @cached_property
     def n_known(self) -> float:
@@ -447,7 +419,7 @@ class Counts(Tally):
     def at(self, threshold: float) -> int:
         """Index of the counts that hold at any threshold a user names."""
         check_threshold(threshold)
-        return int(np.searchsorted(self.thresholds, _as_precise(self.thresholds, threshold), side="right")) - 1
+        return int(index_at(self.thresholds, threshold))
 
 
 def count(

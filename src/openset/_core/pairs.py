@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from openset._core import sorting
+from openset._core.arithmetic import dot
 from openset._core.checks import (
     UNKNOWN,
     Bools,
@@ -18,7 +19,8 @@ from openset._core.checks import (
     open_mask,
     require_both,
 )
-from openset._core.counts import Counts, Ties, count, dot
+from openset._core.counts import Counts, count
+from openset._core.decisions import Ties, area, tie_credit
 
 
 @dataclass(frozen=True)
@@ -33,8 +35,7 @@ class Pairs:
 
     def share(self, ties: Ties) -> float:
         """Share of all (known, open-set) pairs that are right and ranked higher, ties as asked for."""
-        credit = {"strict": 0, "half": 1, "full": 2}[ties]
-        return (2 * self.higher + credit * self.tied) / (2 * self.n_known * self.n_open)
+        return (2 * self.higher + tie_credit("share", ties) * self.tied) / (2 * self.n_known * self.n_open)
 
 
 def rank_pairs(
@@ -141,7 +142,7 @@ def _pack(
 def _pairs_of_counts(counts: Counts) -> Pairs:
     steps = np.diff(counts.open)
     return Pairs(
-        higher=int(dot(steps, counts.right[:-1])),
+        higher=int(area(steps, counts.right, 0)),
         tied=int(dot(steps, np.diff(counts.right))),
         n_known=int(counts.n_known),
         n_open=int(counts.n_open),

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,8 +10,10 @@ from numpy.typing import NDArray
 from openset._core.checks import open_mask
 from openset._core.counts import Counts
 from openset.errors import OpenSetError
-from openset.metrics import Confidences, Metric
-from openset.scores import Scores
+
+if TYPE_CHECKING:
+    from openset.metrics import Confidences, Metric
+    from openset.scores import Scores
 
 Array = NDArray[np.float64]
 _BLOCK = 64  # resamples drawn at once,
@@ -22,18 +24,18 @@ _CELLS = 1 << 21  # or fewer, so that there are no more weights than these: 50 M
 class Request:
     """A metric with its options and the open-set samples it looks at."""
 
-    metric: Metric
+    metric: "Metric"
     params: Mapping[str, Any]
     against: str = "all"
 
 
-def evaluator(scores: Scores, requests: Sequence[Request]) -> Callable[[Array | None], Array]:
+def evaluator(scores: "Scores", requests: Sequence[Request]) -> Callable[[Array | None], Array]:
     """A function from sample weights (input order; None = every sample once) to the values of all requests.
 
     The sort is done once, here; each call only adds up weights.
     """
     parts = {against: scores.counts(against) for against in dict.fromkeys(r.against for r in requests)}
-    confidences = _confidences(scores) if any(r.metric.source == "probabilities" for r in requests) else None
+    confidences = scores.confidences if any(r.metric.source == "probabilities" for r in requests) else None
 
     def values(weights: Array | None) -> Array:
         made = parts
@@ -46,21 +48,14 @@ def evaluator(scores: Scores, requests: Sequence[Request]) -> Callable[[Array | 
     return values
 
 
-def _value(request: Request, counts: Counts, confidences: Confidences | None) -> float:
+def _value(request: Request, counts: Counts, confidences: "Confidences | None") -> float:
     if request.metric.source == "counts":
         return request.metric.of(counts, **request.params)
-    against = {"against": request.against} if request.metric.name == "confidence" else {}
+    against = {"against": request.against} if request.metric.sees_open_set else {}
     return request.metric.of(confidences, **request.params, **against)
 
 
-def _confidences(scores: Scores) -> Confidences:
-    if scores.probabilities is None:
-        raise OpenSetError("These scores carry no probabilities, which this metric needs.")
-    background = bool(scores.meta.get("background", False))
-    return Confidences(scores.labels, scores.probabilities, scores.groups, background)
-
-
-def draw_weights(scores: Scores, n: int, rng: np.random.Generator) -> NDArray[np.float64]:
+def draw_weights(scores: "Scores", n: int, rng: np.random.Generator) -> NDArray[np.float64]:
     """(n, samples) resampling weights; each known class, and each group of open-set samples, keeps its number."""
     order, first, size = scores.strata
     places = (rng.random((n, len(order))) * size).astype(np.int64)
@@ -71,7 +66,7 @@ def draw_weights(scores: Scores, n: int, rng: np.random.Generator) -> NDArray[np
     return weights
 
 
-def draw_blocks(scores: Scores, n: int, rng: np.random.Generator) -> Iterator[NDArray[np.float64]]:
+def draw_blocks(scores: "Scores", n: int, rng: np.random.Generator) -> Iterator[NDArray[np.float64]]:
     """The rows of `draw_weights`, some at a time: as many as fit, and always the same ones."""
     block = max(1, min(_BLOCK, _CELLS // len(scores)))
     for start in range(0, n, block):
@@ -80,7 +75,7 @@ def draw_blocks(scores: Scores, n: int, rng: np.random.Generator) -> Iterator[ND
 
 def bootstrap_values(
     evaluators: Sequence[Callable[[Array | None], Array]],
-    scores: Scores,
+    scores: "Scores",
     *,
     n_resamples: int,
     seed: int,
@@ -104,7 +99,7 @@ def check_resamples(function: str, n_resamples: int) -> None:
         raise OpenSetError(f"{function}: 'n_resamples' must be at least 2, got {n_resamples}.")
 
 
-def spread_correction(scores: Scores, against: str | None) -> float:
+def spread_correction(scores: "Scores", against: str | None) -> float:
     """Factor by which spreads of resamples are too small: the larger one of knowns and of the open set.
 
     `against` names the open-set samples that are looked at, None says that there are none.
@@ -121,7 +116,7 @@ def spread_correction(scores: Scores, against: str | None) -> float:
     return max((n / (n - k)) ** 0.5 if n > k else np.inf for n, k in sizes)
 
 
-def spread_corrections(scores: Scores, requests: Sequence[Request]) -> Array:
+def spread_corrections(scores: "Scores", requests: Sequence[Request]) -> Array:
     """The factor of each request."""
     looks_at = [r.against if r.metric.sees_open_set else None for r in requests]
     factors = {against: spread_correction(scores, against) for against in dict.fromkeys(looks_at)}

@@ -31,6 +31,8 @@ class ScoreColumns:
     probabilities: NDArray[Any] | None = None
     logits: NDArray[Any] | None = None
     features: NDArray[Any] | None = None
+    weight: NDArray[Any] | None = None
+    bias: NDArray[Any] | None = None
     class_names: tuple[str, ...] | None = None
     ids: NDArray[Any] | None = None
     groups: NDArray[Any] | None = None

@@ -5,7 +5,8 @@ Columns (Parquet, CSV, TSV): `label`, `prediction`, `unknown_score`, and if ther
 numbers there may be the names of the classes, `prob_polar bear`. Labels are numbers or class names; the words
 `negative` and `unknown` mean -1 and -2.
 Arrays (NPZ): `labels`, `predictions`, `unknown_score`, `probabilities`, ...; or `labels` and `logits`; or `gt` and
-`logits`, the form that openset-imagenet writes. `class_names` names the classes.
+`logits`, the form that openset-imagenet writes. `features` and the last layer, `weight` and `bias`, may stand beside
+logits; `class_names` names the classes.
 One array (NPY): the label in column 0, logits in the others, as GHOST's authors store them; features where the name
 ends in `_FV` or `_features`, which are also found beside `NAME_logits.npy`.
 """
@@ -111,6 +112,8 @@ def _read_npz(file: Path, words: LabelWords) -> ScoreColumns:
         probabilities=arrays.get("probabilities"),
         logits=arrays.get("logits"),
         features=arrays.get("features"),
+        weight=arrays.get("weight"),
+        bias=arrays.get("bias"),
         class_names=found.class_names,
         ids=arrays.get("ids"),
         groups=arrays.get("groups"),

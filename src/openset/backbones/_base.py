@@ -17,15 +17,14 @@ class Backbone(nn.Module):
     title: ClassVar[str] = ""
     stages: nn.ModuleList
     n_features: int
+    embedding_scale: float = 1.0
+    """What embeddings were multiplied by, for methods that measure distances in them."""
 
     def __init__(self, shape: tuple[int, ...], n_outputs: int, **options: Any) -> None:
         super().__init__()
 
     def observe_inputs(self, inputs: Tensor) -> None:
         """Look at some training inputs, shifted and scaled, once before training."""
-
-    def keep_scale(self) -> None:
-        """Hand out embeddings at their own scale, for methods that measure distances in them."""
 
     def forward(self, values: Tensor, start: int = 0, stop: int | None = None) -> Tensor:
         """Embeddings of inputs; or only the stages `start` up to `stop`."""

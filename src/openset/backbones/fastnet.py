@@ -31,18 +31,14 @@ class FastNet(Backbone):
         for channels in (width, 4 * width, 4 * width):
             stages.append(_Block(before, channels, halve=side >= _SMALLEST))
             before, side = channels, side // 2 if side >= _SMALLEST else side
-        self.last = _ScaledMaximum(scale)
-        stages[-1] = nn.Sequential(stages[-1], self.last)
+        self.embedding_scale = scale
+        stages[-1] = nn.Sequential(stages[-1], _ScaledMaximum(scale))
         self.stages = nn.ModuleList(stages)
         self.n_features = before
 
     def observe_inputs(self, inputs: Tensor) -> None:
         """The first layer's weights from training images."""
         self.whiten.fit(inputs)
-
-    def keep_scale(self) -> None:
-        """Without `scale`."""
-        self.last.scale = 1.0
 
 
 class Whiten(nn.Module):

@@ -16,7 +16,7 @@ from openset.errors import OpenSetError, missing_package
 app = typer.Typer(
     name="openset",
     help="Measure, compare and operate models that must say: I don't know this.",
-    epilog="Add --debug to any command to see the traceback of an error.",
+    epilog="Add to any command: --debug to see the traceback of an error, --plugin FILE.py to run your own file first.",
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode="rich",
@@ -47,8 +47,10 @@ def main(arguments: list[str] | None = None) -> None:
     keep_memory()
     try:
         try:
+            from openset.cli._plugins import run_plugins
+
             _check_working_folder()
-            app([word for word in words if word != "--debug"], prog_name="openset")
+            app(run_plugins([word for word in words if word != "--debug"]), prog_name="openset")
         finally:
             sys.stdout.flush()  # here, where a full disk can still be told of
     except BrokenPipeError:  # the reader of our output, `head` for example, has enough

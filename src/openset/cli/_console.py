@@ -9,24 +9,32 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from openset._core.text import shown
+from openset.cli._plugins import OWN, resolving
 from openset.errors import OpenSetError
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
+    from openset.results.table import Table as ResultTable
     from openset.scores import Scores
 
 ScoreOption = Annotated[
     str | None,
-    typer.Option("--score", help="For files of logits: max_logit (default), msp, energy, entropy, margin, ..."),
+    typer.Option(
+        "--score",
+        help=f"For files of logits: max_logit (default), energy, 'knn(k=10)', ... (see: openset scores), {OWN}.",
+        callback=resolving("openset.posthoc", "SCORES"),
+    ),
 ]
 BackgroundOption = Annotated[
     bool, typer.Option("--background", help="The model has a background class: the last column of files of logits.")
 ]
 FitOption = Annotated[
     Path | None,
-    typer.Option("--fit", help="Training outputs, for scores that learn: openmax, mahalanobis, knn."),
+    typer.Option(
+        "--fit", help="Training outputs, or a saved fit (.safetensors), for scores that learn; see: openset scores."
+    ),
 ]
 UnknownLabelOption = Annotated[
     list[str] | None,
@@ -39,7 +47,7 @@ KnownClassOption = Annotated[
     list[str] | None,
     typer.Option("--known-class", help="A class whose name looks like such a label, or like another class's."),
 ]
-JsonOption = Annotated[Path | None, typer.Option("--json", help="Write the figures to this JSON file.")]
+JsonOption = Annotated[Path | None, typer.Option("--json", help="Write the results to this JSON file.")]
 SkipCorruptOption = Annotated[bool, typer.Option("--skip-corrupt", help="Leave out images that cannot be decoded.")]
 AgainstOption = Annotated[
     str,
@@ -61,10 +69,20 @@ def say(text: str, *, err: bool = False) -> None:
 
 
 def table(*columns: str, title: str | None = None) -> "Table":
-    """A table with the first column to the left and figures to the right."""
-    from openset.present.terminal import FigureTable
+    """A table with the first column to the left and numbers to the right, to be filled row by row."""
+    from openset.present.terminal import NumberTable
 
-    return FigureTable(columns, title)
+    return NumberTable(columns, title)
+
+
+def show_table(made: "ResultTable") -> None:
+    """Print a table of results and its note."""
+    from openset.present.terminal import terminal_table
+
+    screen = console()
+    screen.print(terminal_table(made))
+    if made.note:
+        screen.print(made.note, style="dim", highlight=False, markup=False)
 
 
 @dataclass(frozen=True)

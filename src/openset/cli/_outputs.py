@@ -1,4 +1,4 @@
-"""What several commands can write: the report page and the figures."""
+"""What several commands can write: tables, the report page and plots."""
 
 import errno
 import os
@@ -13,14 +13,11 @@ from openset.cli._console import console
 from openset.errors import OpenSetError, need
 
 if TYPE_CHECKING:
-    from openset.evaluation import Evaluation
-    from openset.present.page import Paired
-    from openset.results.tables import PaperTable
-    from openset.scores import Scores
+    from openset.results.table import Table
 
 LatexOption = Annotated[Path | None, typer.Option("--latex", help="Write a booktabs table to this file.")]
 MarkdownOption = Annotated[Path | None, typer.Option("--markdown", help="Write a Markdown table to this file.")]
-CsvOption = Annotated[Path | None, typer.Option("--csv", help="Write every figure to this CSV file.")]
+CsvOption = Annotated[Path | None, typer.Option("--csv", help="Write every metric value to this CSV file.")]
 ReportOption = Annotated[
     Path | None, typer.Option("--report", help="Write an interactive page to this .html file; it opens from disk.")
 ]
@@ -67,41 +64,20 @@ def _check_possible(path: Path) -> None:
 
 
 def write_tables(
-    latex: Path | None, markdown: Path | None, csv: Path | None, tables: Sequence["PaperTable"], lines: str
+    latex: Path | None, markdown: Path | None, csv: Path | None, tables: Sequence["Table"], lines: "Table"
 ) -> None:
     """Write the tables that were asked for; `lines` are what the CSV file holds."""
     from openset._io.atomic import write_text
+    from openset.present.csv_text import csv_table
+    from openset.present.latex import latex_table
+    from openset.present.markdown import markdown_table
 
     if latex is not None:
-        write_text(latex, "\n".join(table.latex() for table in tables))
+        write_text(latex, "\n".join(map(latex_table, tables)))
     if markdown is not None:
-        write_text(markdown, "\n".join(table.markdown() for table in tables))
+        write_text(markdown, "\n".join(map(markdown_table, tables)))
     if csv is not None:
-        write_text(csv, lines)
-
-
-def write_report(
-    path: Path,
-    files: Sequence[Path],
-    names: Sequence[str],
-    models: Sequence["Scores"],
-    evaluations: Sequence["Evaluation"],
-    against: Sequence[str] | None,
-    *,
-    tests: Sequence["Paired"] | None = None,
-    spreads: dict[str, list[str]] | None = None,
-) -> None:
-    """Write the page; without `tests` the best model is tested against the others where they saw the same samples."""
-    from openset.present.page import Model, against_best, best_of, evaluation_page, write_page
-
-    main = against[0] if against else "all"
-    if tests is None:
-        tests = against_best(names, models, best_of(evaluations, main), against=main)
-    made = [
-        Model(name, scores, evaluation, str(file))
-        for name, scores, evaluation, file in zip(names, models, evaluations, files, strict=True)
-    ]
-    write_page(path, evaluation_page(made, against=against, tests=tests, spreads=spreads))
+        write_text(csv, csv_table(lines))
 
 
 def say_written(report: Path | None, figures: Path | None = None, drawn: Sequence[Path] = ()) -> None:

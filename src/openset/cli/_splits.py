@@ -1,7 +1,7 @@
 """Several files on the command line: what to call them, and which are splits of one model."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -25,7 +25,7 @@ def name_files(files: Sequence[Path]) -> list[str]:
             while len(parts) > 1 and len({one[-1] for one in parts}) == 1 and min(map(len, parts)) > 1:
                 parts = [one[:-1] for one in parts]
             return ["/".join(one) for one in parts]
-    return [str(file) for file in files]
+    return [f"{file} ({files[:i].count(file) + 1})" if file in files[:i] else str(file) for i, file in enumerate(files)]
 
 
 def group_files(files: Sequence[Path], pattern: str | None) -> dict[str, list[int]]:
@@ -45,6 +45,19 @@ def group_files(files: Sequence[Path], pattern: str | None) -> dict[str, list[in
         if found:
             groups.setdefault(found.group(1 if found.groups() else 0), []).append(place)
     return {key: places for key, places in groups.items() if len(places) > 1}
+
+
+def split_of(file: Path, meta: Mapping[str, object]) -> str | None:
+    """Which split a file is of: what its name or folder says, or else what is written in it; None if nothing does.
+
+    >>> split_of(Path("runs/ours/split3-seed1/scores_test.parquet"), {}), split_of(Path("a.csv"), {"split": 2})
+    ('3', '2')
+    """
+    found = _find_split(file.absolute())
+    told = meta.get("split")
+    if found is None:
+        return None if told is None else str(told)
+    return str(int(re.findall(r"\d+", found[1])[0]))
 
 
 def _group_splits(files: Sequence[Path]) -> dict[str, list[int]]:

@@ -19,12 +19,21 @@ from openset.cli._console import (
     console,
     naming_files,
     show_notes,
-    table,
+    show_table,
 )
 from openset.cli._outputs import check_outputs
 
 if TYPE_CHECKING:
     from openset.audit import Audit
+
+_COLUMNS = {
+    "f_macro": "macro F",
+    "f_micro": "micro F",
+    "youden_macro": "macro Youden",
+    "youden_micro": "micro Youden",
+    "normalized_accuracy": "norm. accuracy",
+    "ccr": "CCR",
+}
 
 
 def command(
@@ -52,7 +61,8 @@ def command(
 
     from openset._io.json_files import write_json
     from openset.audit import audit
-    from openset.results.tables import number
+    from openset.results.numbers import number
+    from openset.results.table import Cell, Table
 
     check_outputs(json, inputs=[scores, fit])
     reading = Reading(score, background, fit, unknown_label, negative_label, known_class)
@@ -61,61 +71,50 @@ def command(
         found = audit(given, against=against, threshold=threshold)
     if json is not None:
         write_json(json, _as_json(found, against))
-    out = console()
     show_notes({scores: given})
+    out = console()
     if against != "all":
         meant = {"negative": "negatives", "unknown": "true unknowns"}.get(against, f"samples of group {against}")
         out.print(f"Unknowns below are the {escape(meant)} alone (--against {escape(against)}).", style="dim")
     for finding in found.findings:
         out.print(f"[bold]{finding.construction}[/bold]  {escape(finding.sentence)}")
-    made = table(
-        "unknowns", "macro F", "micro F", "macro Youden", "micro Youden", "norm. accuracy", "CCR",
-        title="What each metric says at a share of unknowns caught (paper's Fig. 1)",
-    )  # fmt: skip
-    for share, row in _along_recall(found).items():
-        made.add_row(f"{share:.0%} caught", *(number(value) for value in row))
     out.print()
-    out.print(made)
-    marks = {True: "[green]yes[/green]", False: "[red]no[/red]", None: "-"}
-    made = table(
-        "metric",
-        "sees wrong knowns",
-        "sees missed unknowns",
-        "needs no threshold",
-        "one number",
-        title="Table 1 on these scores",
+    show_table(
+        Table(
+            ["unknowns", *_COLUMNS.values()],
+            [[f"{share:.0%} caught", *map(number, row)] for share, row in _along_recall(found).items()],
+            title="What each metric says at a share of unknowns caught (paper's Fig. 1)",
+        )
     )
-    for line in found.table:
-        made.add_row(line.metric, marks[line.close], marks[line.open], marks[line.threshold], marks[line.numeric])
-    out.print(made)
-    out.print(
-        f"{found.tied_pairs:.1%} of the pairs are tied. '-': the construction found nothing to exchange here.",
-        style="dim",
+    marks = {True: Cell("yes", tone="good"), False: Cell("no", tone="bad"), None: Cell("-")}
+    show_table(
+        Table(
+            ["metric", "sees wrong knowns", "sees missed unknowns", "needs no threshold", "one number"],
+            [
+                [line.metric, marks[line.close], marks[line.open], marks[line.threshold], marks[line.numeric]]
+                for line in found.table
+            ],
+            title="Table 1 on these scores",
+            note=f"{found.tied_pairs:.1%} of the pairs are tied. '-': the construction found nothing to exchange here.",
+        )
     )
 
 
 def _along_recall(found: "Audit") -> dict[float, list[float]]:
-    """The curve at 0, 25, 50, 75, 90, 95 and 99 % of unknowns caught: the largest threshold that catches so many."""
-    curve = found.curve
-    rows = {}
-    for share in (0.0, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99):
-        at = int((curve.unknown_recall >= share).sum()) - 1
-        columns = (
-            curve.f_macro, curve.f_micro, curve.youden_macro, curve.youden_micro, curve.normalized_accuracy, curve.ccr
-        )  # fmt: skip
-        rows[share] = [float(column[at]) for column in columns]
-    return rows
+    """The metrics at each share of unknowns caught, in the order of `_COLUMNS`."""
+    return {
+        share: [float(getattr(found.curve, name)[at]) for name in _COLUMNS] for share, at in found.at_recall.items()
+    }
 
 
 def _as_json(found: "Audit", against: str) -> dict[str, Any]:
-    names = ("f_macro", "f_micro", "youden_macro", "youden_micro", "normalized_accuracy", "ccr")
     return {
         "schema": 1,
         "against": against,
         "findings": [{**asdict(finding), "sentence": finding.sentence} for finding in found.findings],
         "table": [asdict(row) for row in found.table],
         "curve": [
-            {"unknown_recall": share, **dict(zip(names, row, strict=True))}
+            {"unknown_recall": share, **dict(zip(_COLUMNS, row, strict=True))}
             for share, row in _along_recall(found).items()
         ],
         "tied_pairs": found.tied_pairs,

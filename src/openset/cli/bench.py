@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
-from openset.cli._console import JsonOption, SkipCorruptOption, console, say, table
-from openset.cli._outputs import FiguresOption, ReportOption, check_outputs, say_written
+from openset.cli._console import JsonOption, SkipCorruptOption, console, say, show_table
+from openset.cli._outputs import FiguresOption, ReportOption, check_outputs, say_written, write_tables
+from openset.cli._plugins import OWN, resolving
 from openset.cli.train import DataRootOption, SetOption
 
 if TYPE_CHECKING:
     from openset.results.views.runs import BenchRow
-    from openset.studies.bench import Cell, Row, Vary
+    from openset.studies.bench import Cell, Vary
 
     Done = Sequence[tuple[Cell, Mapping[str, Any]]]
 
@@ -22,7 +23,13 @@ _Key = TypeVar("_Key")
 def command(
     protocols: Annotated[str, typer.Option("--protocols", "-p", help="Names, separated by commas.")] = "digits",
     methods: Annotated[
-        str, typer.Option("--methods", "-m", help="Names, separated by commas; 'all' for every method.")
+        str,
+        typer.Option(
+            "--methods",
+            "-m",
+            help=f"Names, separated by commas; 'all' for every method; {OWN}.",
+            callback=resolving("openset.methods", "METHODS"),
+        ),
     ] = "maxlogit,openauc",
     splits: Annotated[
         str | None, typer.Option("--splits", help="Numbers or ranges: 0-4 or 0,2; else up to five that there are.")
@@ -50,13 +57,12 @@ def command(
     """
     from rich.markup import escape
 
-    from openset._io.atomic import write_text
     from openset._io.json_files import write_json
     from openset.cli._numbers import names, numbers
     from openset.cli._training import training_bar
     from openset.errors import OpenSetError
     from openset.methods import METHODS
-    from openset.results.tables import counted
+    from openset.results.numbers import counted
     from openset.studies import bench, bench_tables
     from openset.train.interrupt import Interrupted
 
@@ -100,16 +106,12 @@ def command(
     if not done:
         raise OpenSetError(f"All {len(failed)} runs failed; the first: {failed[0][1]}")
     rows = bench.tabulate(done)
-    for suffix, text in (
-        ("md", bench_tables.markdown(rows)),
-        ("tex", bench_tables.latex(rows)),
-        ("csv", bench_tables.comma_separated(rows)),
-    ):
-        write_text(out / f"bench.{suffix}", text)
+    made = bench_tables.bench_table(rows)
+    write_tables(out / "bench.tex", out / "bench.md", out / "bench.csv", [made], bench_tables.bench_lines(rows))
     write_json(out / "bench_failed.json", [{"run": str(cell.folder), "reason": reason} for cell, reason in failed])
     if json is not None:
         write_json(json, as_json(done, failed))
-    _show(rows)
+    show_table(made)
     screen.print(f"Tables: {out}/bench.md, bench.tex, bench.csv", highlight=False, markup=False)
     if report is not None:
         from openset.present.page import bench_page, write_page
@@ -121,70 +123,35 @@ def command(
         raise typer.Exit(1)
 
 
-def _show(rows: "Sequence[Row]") -> None:
-    """Print the table."""
-    from rich.markup import escape
-
-    from openset.studies import bench, bench_tables
-
-    made = table("protocol", "method", "runs", *bench.TITLES.values(), title="Mean ± standard deviation, percent")
-    made.columns[1].justify = "left"
-    for row in rows:
-        texts = [
-            f"[bold]{bench_tables.cell_text(row, metric)}[/bold]"
-            if bench_tables.is_best(row, metric, rows)
-            else bench_tables.cell_text(row, metric)
-            for metric in bench.COLUMNS
-        ]
-        made.add_row(escape(row.protocol), row.method, str(row.n), *texts)
-    screen = console()
-    screen.print(made)
-    screen.print("Against unknowns alone where a protocol also has negatives; bold: best of the protocol.", style="dim")
-
-
 def as_json(done: "Done", failed: "Sequence[tuple[Cell, str]]") -> dict[str, Any]:
     """Mean and spread of every row of the tables, the folders of its runs, and what failed."""
-    from openset.evaluation import provenance
+    from openset.results.provenance import provenance
+    from openset.studies.bench import tabulate
 
     return {
         "schema": 1,
         "groups": [
             {
-                "protocol": protocol,
-                "method": name,
+                "protocol": row.protocol,
+                "method": row.method,
                 "runs": [str(cell.folder) for cell, _ in runs],
-                "metrics": _spreads([summary for _, summary in runs], [cell.config.split for cell, _ in runs]),
+                "metrics": [
+                    {"name": name, "params": {}, "against": _against(runs[0][1], name), **spread.as_json()}
+                    for name, spread in row.spreads.items()
+                ],
             }
-            for (protocol, name), runs in _by(done, lambda cell: (cell.protocol, cell.name)).items()
+            for row, runs in zip(
+                tabulate(done), _by(done, lambda cell: (cell.protocol, cell.name)).values(), strict=True
+            )
         ],
         "failed": [{"run": str(cell.folder), "reason": reason} for cell, reason in failed],
         "provenance": provenance(),
     }
 
 
-def _spreads(summaries: Sequence[Mapping[str, Any]], splits: Sequence[int]) -> list[dict[str, Any]]:
-    """The figures of the tables over runs, each on its split; of one run there is no spread."""
-    from openset.intervals import over_splits
-    from openset.studies.bench import COLUMNS, value_of
-
-    made = []
-    for metric in COLUMNS:
-        parts = {entry["against"] for entry in summaries[0]["metrics"] if entry["name"] == metric}
-        values = [value_of(summary, metric) for summary in summaries]
-        found = over_splits(values, splits=splits) if len(values) > 1 else None
-        made.append(
-            {
-                "name": metric,
-                "params": {},
-                "against": "unknown" if "unknown" in parts else "all",
-                "value": values[0] if found is None else found.value,
-                "sd": None if found is None else found.sd,
-                "low": None if found is None else found.low,
-                "high": None if found is None else found.high,
-                "n": len(values),
-            }
-        )
-    return made
+def _against(summary: Mapping[str, Any], metric: str) -> str:
+    """What the tables show: against the unknowns alone where there are negatives too."""
+    return "unknown" if any((m["name"], m["against"]) == (metric, "unknown") for m in summary["metrics"]) else "all"
 
 
 def _dots(done: "Done") -> "list[BenchRow]":
@@ -206,6 +173,7 @@ def _dots(done: "Done") -> "list[BenchRow]":
 def _draw(done: "Done", folder: Path, varied: "Vary | None") -> list[Path]:
     """The dots, confidence over epochs where there were negatives, and what the field that varies does."""
     from openset.present import plots
+    from openset.results.spread import spread_of
     from openset.results.views.runs import GammaLog, Sensitivity, TrainingLog
     from openset.studies.bench import value_of
 
@@ -213,7 +181,8 @@ def _draw(done: "Done", folder: Path, varied: "Vary | None") -> list[Path]:
     several = len({cell.protocol for cell, _ in done}) > 1
     confidence = {}
     for (name, protocol), runs in _by(done, lambda cell: (cell.name, cell.protocol)).items():
-        log = GammaLog.mean(TrainingLog.read(cell.folder / "log.csv") for cell, _ in runs)
+        logs = [TrainingLog.read(cell.folder / "log.csv") for cell, _ in runs]
+        log = GammaLog.mean(logs, [cell.config.split for cell, _ in runs])
         if log is not None:
             confidence[f"{name}, {protocol}" if several else name] = log
     if confidence:
@@ -221,11 +190,11 @@ def _draw(done: "Done", folder: Path, varied: "Vary | None") -> list[Path]:
     if varied is not None:
         found = {}
         for (method, protocol), runs in _by(done, lambda cell: (cell.method, cell.protocol)).items():
-            values = {
-                value: [value_of(summary, "open_auc") for _, summary in same]
+            spreads = {
+                value: spread_of([value_of(s, "open_auc") for _, s in same], [cell.config.split for cell, _ in same])
                 for value, same in sorted(_by(runs, lambda cell: cell.value or 0.0).items())
             }
-            found[f"{method}, {protocol}"] = Sensitivity(list(values), list(values.values()))
+            found[f"{method}, {protocol}"] = Sensitivity(list(spreads), list(spreads.values()))
         made["sensitivity"] = plots.sensitivity(found, setting=varied.field)
     return [path for name, figure in made.items() for path in plots.save(figure, folder / name)]
 

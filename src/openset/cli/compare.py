@@ -1,9 +1,8 @@
 """`openset compare`: two models on the same samples."""
 
-from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -21,7 +20,7 @@ from openset.cli._console import (
     naming_files,
     progress,
     show_notes,
-    table,
+    show_table,
 )
 from openset.cli._outputs import (
     CsvOption,
@@ -30,21 +29,17 @@ from openset.cli._outputs import (
     ReportOption,
     check_outputs,
     say_written,
-    write_report,
     write_tables,
 )
+from openset.cli._plugins import MetricOption
 from openset.cli._splits import name_files
-
-if TYPE_CHECKING:
-    from openset.evaluation import Result
-    from openset.intervals import Comparison
-    from openset.scores import Scores
 
 
 def command(
     first: Annotated[Path, typer.Argument(help="Scores of the first model.")],
     second: Annotated[Path, typer.Argument(help="Scores of the second model on the same samples.")],
     against: AgainstOption = "all",
+    metric: MetricOption = None,
     score: ScoreOption = None,
     background: BackgroundOption = False,
     fit: FitOption = None,
@@ -70,146 +65,53 @@ def command(
     from rich.markup import escape
 
     from openset._core.alignment import align
-    from openset._io.json_files import write_json
-    from openset.evaluation import Result, provenance, resamples_for
-    from openset.intervals import Comparison, compare
+    from openset.evaluation import evaluate, resamples_for
     from openset.metrics import METRICS
+    from openset.results import tables
+    from openset.results.document import Document
+    from openset.results.paired import paired_tests
 
     check_outputs(json, latex, markdown, csv, report, inputs=[first, second, fit])
     reading = Reading(score, background, fit, unknown_label, negative_label, known_class)
-    models = [reading.read(file) for file in (first, second)]
-    with naming_files(first, second):
-        a, b = align(*models)
+    files = [first, second]
+    names = name_files(files)
+    models = [reading.read(file) for file in files]
     cards = [card for card in METRICS.values() if card.headline]
-    n_resamples = resamples or resamples_for(len(a))
-    results: list[tuple[Result, Comparison]] = []
-    with naming_files(first, second), progress("Comparing", len(cards)) as advance:
-        for card in cards:
-            params = card.variants[0]
-            found = compare(
-                a,
-                b,
-                card.name,
+    cards += [card for name in metric or [] if (card := METRICS[name]) not in cards]
+    with naming_files(*files):
+        models = list(align(*models))
+        n_resamples = resamples or resamples_for(len(models[0]))
+        parts = None if against == "all" else [against]
+        with progress("Comparing", len(cards) + 2 * n_resamples) as advance:
+            tests = paired_tests(
+                cards,
+                names,
+                models[0],
+                models[1],
                 against=against,
                 n_resamples=n_resamples,
                 seed=seed,
-                **params,
+                progress=advance,
             )
-            results.append((Result(card.name, params, against, found.difference.value, None, None), found))
-            advance(1)
-    if json is not None:
-        entries = [
-            {
-                "name": result.name,
-                "params": dict(result.params),
-                "against": against,
-                "first": asdict(found.first),
-                "second": asdict(found.second),
-                "difference": asdict(found.difference),
-                "value": found.difference.value,
-                "low": found.difference.low,
-                "high": found.difference.high,
-                "p_value": found.p_value,
-            }
-            for result, found in results
-        ]
-        write_json(
-            json,
-            {
-                "schema": 1,
-                "first": str(first),
-                "second": str(second),
-                "n": len(a),
-                "metrics": entries,
-                "provenance": provenance(),
-            },
-        )
-    made = table(*_HEAD, title=f"{len(a):,} samples, against {escape(against)}")
-    rows = [_row(result, found) for result, found in results]
-    for row, (result, found) in zip(rows, results, strict=True):
-        gap = found.difference
-        sure = gap.low > 0 or gap.high < 0
-        better = (gap.value > 0) == (METRICS[result.name].better == "higher")
-        made.add_row(*map(escape, row), style=("green" if better else "red") if sure else "")
-    if latex or markdown or csv:
-        _tables(latex, markdown, csv, [first, second], rows, results)
-    out = console()
-    out.print(f"first:  {escape(str(first))}\nsecond: {escape(str(second))}\n")
-    show_notes({first: a, second: b})
-    out.print(made)
-    out.print(
-        "Difference = first - second. OpenAUC and AUROC: DeLong's paired test; others: paired bootstrap, where "
-        f"{n_resamples:,} resamples cannot show a p-value below {2 / (n_resamples + 1):.2g}.",
-        style="dim",
-    )
-    if report is not None:
-        _report(report, [first, second], [a, b], results, against, resamples, seed)
-        say_written(report)
-
-
-_HEAD = ("", "first", "second", "difference", "95 % interval", "p")
-
-
-def _row(result: "Result", found: "Comparison") -> list[str]:
-    from openset.results.tables import number, signed
-
-    gap = found.difference
-    return [
-        result.title,
-        number(found.first.value),
-        number(found.second.value),
-        signed(gap.value),
-        f"[{signed(gap.low)}, {signed(gap.high)}]",
-        "<.001" if found.p_value < 0.001 else f"{found.p_value:.3f}".lstrip("0"),
-    ]
-
-
-def _tables(
-    latex: Path | None,
-    markdown: Path | None,
-    csv: Path | None,
-    files: Sequence[Path],
-    rows: Sequence[Sequence[str]],
-    results: Sequence[tuple["Result", "Comparison"]],
-) -> None:
-    """The comparison as printed, and every figure of it in full."""
-    from openset.results.tables import PaperTable, csv_text, params_text
-
-    lines = csv_text(
-        ["name", "params", "against", "first", "second", "difference", "low", "high", "p_value"],
-        (
-            [
-                result.name,
-                params_text(result.params),
-                result.against,
-                found.first.value,
-                found.second.value,
-                found.difference.value,
-                found.difference.low,
-                found.difference.high,
-                found.p_value,
+            evaluations = [
+                evaluate(scores, against=parts, n_resamples=n_resamples, seed=seed, progress=advance)
+                for scores in models
             ]
-            for result, found in results
-        ),
+    document = Document.of(evaluations, names=names, files=list(map(str, files)), models=models, tests=tests)
+    if json is not None:
+        document.save(json)
+    paper = tables.pair_table(document, (names[0], names[1]))
+    write_tables(latex, markdown, csv, [paper], tables.differences_table(document))
+    console().print(f"first:  {escape(str(first))}\nsecond: {escape(str(second))}\n")
+    note = (
+        "Difference = first - second. OpenAUC and AUROC: DeLong's paired test; others: paired bootstrap, where "
+        f"{n_resamples:,} resamples cannot show a p-value below {2 / (n_resamples + 1):.2g}."
     )
-    write_tables(latex, markdown, csv, [PaperTable(["Metric", *name_files(files), *_HEAD[3:]], rows)], lines)
+    show_notes(dict(zip(files, models, strict=True)))
+    title = f"{len(models[0]):,} samples, against {against}"
+    show_table(replace(tables.pair_table(document, ("first", "second")), title=title, note=note))
+    if report is not None:
+        from openset.present.page import evaluation_page, write_page
 
-
-def _report(
-    path: Path,
-    files: Sequence[Path],
-    models: Sequence["Scores"],
-    results: Sequence[tuple["Result", "Comparison"]],
-    against: str,
-    resamples: int | None,
-    seed: int,
-) -> None:
-    """The page of both models, with the tests just made."""
-    from openset.evaluation import evaluate
-    from openset.present.page import Paired
-
-    names = name_files(files)
-    parts = None if against == "all" else [against]
-    evaluations = [evaluate(scores, against=parts, n_resamples=resamples, seed=seed) for scores in models]
-    tests = [Paired(names[0], names[1], result.title, found, found.p_value) for result, found in results]
-    write_report(path, files, names, models, evaluations, parts, tests=tests)
+        write_page(report, evaluation_page(document))
+        say_written(report)

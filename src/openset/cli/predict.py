@@ -1,5 +1,6 @@
 """`openset predict`: class or "unknown" for a person's own images."""
 
+import warnings
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
@@ -8,6 +9,7 @@ import typer
 
 from openset.cli._console import console, progress, say, table
 from openset.cli._outputs import check_outputs
+from openset.cli.threshold import ForceOption
 
 _SHOWN = 40
 _OF_A_RUN = ("config.yaml", "summary.json", "threshold.json")
@@ -21,6 +23,7 @@ def command(
     threshold: Annotated[
         Path | None, typer.Option("--threshold", help="Another threshold file; see: openset threshold.")
     ] = None,
+    force: ForceOption = False,
 ) -> None:
     """Say for each image which class it shows, or that it is unknown.
 
@@ -30,13 +33,17 @@ def command(
     """
     from rich.markup import escape
 
+    from openset._io.atomic import write_text
     from openset._io.json_files import write_json
-    from openset.errors import OpenSetError
+    from openset.errors import OpenSetError, OpenSetWarning
+    from openset.operating.notes import notes_on_unlabelled
     from openset.train.predict import TrainedRun, find_images, read_images
 
     files = find_images(images)
     check_outputs(json, csv, inputs=[*files, threshold, *(run / name for name in _OF_A_RUN)])
-    trained = TrainedRun.read(run, threshold)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", OpenSetWarning)  # the notes say the same
+        trained = TrainedRun.read(run, threshold, force=force)
     found = []
     bad = 0
     with progress("Predicting", len(files)) as advance:
@@ -54,14 +61,17 @@ def command(
     if not found:
         raise OpenSetError(f"None of the {len(files)} images can be read.")
     about = trained.threshold
+    rejected = sum(one.prediction == "unknown" for one in found)
+    notes = [*about.notes, *notes_on_unlabelled(rejected, len(found))]
     if json is not None:
-        write_json(json, {"schema": 1, "threshold": asdict(about), "predictions": [asdict(one) for one in found]})
+        predictions = [asdict(one) for one in found]
+        write_json(json, {"schema": 1, "threshold": about.as_json(), "notes": notes, "predictions": predictions})
     if csv is not None:
-        import polars as pl
+        from openset.present.csv_text import csv_table
+        from openset.results.table import Table
 
-        from openset._io.tables import write_csv
-
-        write_csv(csv, pl.DataFrame([asdict(one) for one in found]))
+        lines = [asdict(one) for one in found]
+        write_text(csv, csv_table(Table(list(lines[0]), [list(line.values()) for line in lines])))
     made = table("image", "prediction", "best class", "probability", "unknown score")
     for one in found[:_SHOWN]:
         style = "yellow" if one.prediction == "unknown" else ""
@@ -77,12 +87,13 @@ def command(
     screen.print(made)
     if len(found) > _SHOWN:
         screen.print(f"... and {len(found) - _SHOWN} more; write them all with --csv or --json.")
-    rejected = sum(one.prediction == "unknown" for one in found)
     screen.print(
         f"{rejected} of {len(found)} images are unknown: their score is above the threshold {about.value:.4g} "
         f"({about.rule}).",
         highlight=False,
         markup=False,
     )
+    for note in notes:
+        screen.print(f"Note: {note}", style="yellow", highlight=False, markup=False)
     if bad:
         raise typer.Exit(1)

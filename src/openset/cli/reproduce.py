@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from openset.cli._console import JsonOption, SkipCorruptOption, console, say, table
+from openset.cli._console import JsonOption, SkipCorruptOption, console, say, show_table
 from openset.cli._outputs import check_outputs
 from openset.cli.train import DataRootOption, SetOption
 
@@ -120,40 +120,29 @@ def command(
 def _list(json: Path | None) -> None:
     from openset._io.json_files import write_json
     from openset.reproduction import ENTRIES
+    from openset.results.table import Table
 
-    made = table("name", "what it is", *(f"needs: {scale}" for scale in ("smoke", "cpu", "paper")))
-    for column in made.columns[1:]:
-        column.justify = "left"
+    scales = ("smoke", "cpu", "paper")
     content: list[dict[str, Any]] = []
     for entry in ENTRIES.values():
-        needs = {scale: str(entry.needs[scale]) if scale in entry.needs else "-" for scale in ("smoke", "cpu", "paper")}
-        made.add_row(entry.name, entry.title, *needs.values())
+        needs = {scale: str(entry.needs[scale]) if scale in entry.needs else "-" for scale in scales}
         content.append({"name": entry.name, "title": entry.title, "needs": needs})
-    console().print(made)
+    rows = [[one["name"], one["title"], *one["needs"].values()] for one in content]
+    show_table(Table(["name", "what it is", *(f"needs: {scale}" for scale in scales)], rows, align="lllll"))
     if json is not None:
         write_json(json, content)
 
 
 def _show(report: "Report") -> None:
-    from openset.reproduction.writing import cells, columns, figures_of
+    from openset.reproduction.writing import sheet, told
 
     screen = console()
     for one in report.tables:
-        made = table(*columns(one), title=one.title)
-        for place, title in enumerate(columns(one)):
-            words = len(one.lines[0].labels) if one.lines else 0
-            made.columns[place].justify = "left" if place < words or title == "remark" else "right"
-        for line in one.lines:
-            made.add_row(*cells(one, line))
-        screen.print(made)
+        show_table(sheet(one))
     for claim in report.claims:
         colour = {True: "green", False: "red", None: "yellow"}[claim.holds]
         screen.print(f"[{colour}]{claim.verdict}[/{colour}]: ", end="")
-        screen.print(
-            f'"{claim.text}" ({claim.source}): {"; ".join(filter(None, (figures_of(claim), claim.remark)))}',
-            markup=False,
-            highlight=False,
-        )
+        screen.print(f'"{claim.text}" ({claim.source}): {told(claim)}', markup=False, highlight=False)
     for note in report.notes:
         screen.print(f"Note: {note}", style="dim", highlight=False, markup=False, soft_wrap=True)
 

@@ -1,7 +1,9 @@
 """`openset threshold`: choose an operating point on validation data, freeze it, apply it."""
 
+import warnings
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -21,22 +23,44 @@ from openset.cli._console import (
     table,
 )
 from openset.cli._outputs import check_outputs
-from openset.errors import OpenSetError, check_share
+from openset.errors import OpenSetError, OpenSetWarning, check_share
 
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from openset.operating import Threshold
+    from openset.operating import Rates, Threshold
     from openset.scores import Scores
 
 _MEANING = {
     "acceptance": "knowns accepted",
-    "ccr": "knowns accepted and right",
+    "ccr": "knowns accepted and correct",
     "accuracy_on_accepted": "accuracy on accepted knowns",
     "fpr": "open-set samples accepted",
     "fpr_negative": "negatives accepted",
     "fpr_unknown": "unknowns accepted",
 }
+ForceOption = Annotated[
+    bool,
+    typer.Option("--force", help="Apply a threshold that was chosen for another score, model or classes."),
+]
+
+
+def _list_rules(wanted: bool) -> None:
+    """Every rule with what it needs, from its card."""
+    if not wanted:
+        return
+    from rich.markup import escape
+
+    from openset.operating import RULES
+
+    made = table("rule", "open-set samples", "options", "meaning")
+    for rule in RULES.values():
+        needs = "needed" if rule.needs_open_set else "not needed"
+        made.add_row(rule.example, needs, escape(", ".join(rule.options)), escape(rule.summary))
+    for column in made.columns:
+        column.justify = "left"
+    console().print(made)
+    raise typer.Exit
 
 
 def command(
@@ -44,8 +68,7 @@ def command(
     rule: Annotated[
         str | None,
         typer.Option(
-            "--rule",
-            help="at_fpr=0.1, at_acceptance=0.95, best_f=macro, best_youden=macro, min_cost=10, conformal=0.05",
+            "--rule", help="How to choose it: at_acceptance=0.95, or any other that --rules lists; name(option=value)."
         ),
     ] = None,
     apply: Annotated[
@@ -55,7 +78,7 @@ def command(
         float | None,
         typer.Option(
             "--unknown-share",
-            help="Share of unknowns expected in deployment: for min_cost, and precision with --apply.",
+            help="Fraction of unknowns expected in deployment: for rules that take it, and precision with --apply.",
         ),
     ] = None,
     against: AgainstOption = "all",
@@ -65,31 +88,36 @@ def command(
     unknown_label: UnknownLabelOption = None,
     negative_label: NegativeLabelOption = None,
     known_class: KnownClassOption = None,
+    force: ForceOption = False,
     out: Annotated[Path | None, typer.Option("--out", help="Write the frozen threshold to this JSON file.")] = None,
     json: JsonOption = None,
+    rules: Annotated[
+        bool, typer.Option("--rules", help="List the rules and exit.", callback=_list_rules, is_eager=True)
+    ] = False,
 ) -> None:
     """Choose a threshold by rule on validation scores, freeze it, and see what it does to other scores.
 
-    A sample is rejected iff its unknown score is above the threshold.
+    A sample is rejected iff its unknown score is above the threshold. A threshold belongs to the score, model and
+    classes that it was chosen on; applied to others, the command stops and says what differs.
 
     Example: openset threshold val.parquet --rule at_acceptance=0.95 --out threshold.json --apply test.parquet
     """
-    from dataclasses import asdict
-
     from rich.markup import escape
 
     from openset._io.json_files import write_json
-    from openset.operating import Threshold, choose, takes
+    from openset.operating import Origin, choose
+    from openset.operating.rule_card import parse_rule
 
     check_outputs(out, json, inputs=[validation, apply, fit])
     reading = Reading(score, background, fit, unknown_label, negative_label, known_class)
     if unknown_share is not None:
-        _check_share(unknown_share, used=apply is not None or (rule is not None and takes(rule, "unknown_share")))
+        taken = rule is not None and "unknown_share" in parse_rule(rule)[0].options
+        _check_share(unknown_share, used=apply is not None or taken)
     chosen_on = None
     if validation.suffix.lower() == ".json":
         if rule is not None:
             raise OpenSetError(f"{validation} is a frozen threshold; a --rule needs validation scores instead.")
-        frozen = Threshold.read(validation)
+        frozen = read_threshold(validation)
     else:
         if rule is None:
             raise OpenSetError("Say how to choose the threshold, for example --rule at_acceptance=0.95.")
@@ -98,34 +126,58 @@ def command(
             frozen = choose(chosen_on, rule, against=against, unknown_share=unknown_share)
     given = {} if chosen_on is None else {validation: chosen_on}
     applied = precision = None
+    notes = frozen.notes
     if apply is not None:
         applied_to = given[apply] = reading.read(apply)
         with naming_files(apply):
-            applied = frozen.apply(applied_to, against=against)
+            applied = frozen.apply(applied_to, against=against, force=force)
             precision = None if unknown_share is None else _precision(applied_to, frozen, unknown_share, against)
+        doubt = frozen.origin.doubt(Origin.of(applied_to))
+        notes += [f"{apply}: {note}" for note in [*([doubt] if doubt else []), *applied.notes]]
     if out is not None:
         frozen.write(out)
     if json is not None:
-        content = {**asdict(frozen), "unknown_share": unknown_share, "applied": applied, "known_precision": precision}
-        write_json(json, {key: value for key, value in content.items() if value is not None})
-    screen = console()
+        content: dict[str, Any] = {
+            **frozen.as_json(),
+            "unknown_share": unknown_share,
+            "applied": None if applied is None else applied.as_json(),
+            "known_precision": precision,
+            "notes": notes,
+        }
+        optional = ("unknown_share", "applied", "known_precision")
+        write_json(json, {key: value for key, value in content.items() if value is not None or key not in optional})
     show_notes(given)
+    screen = console()
+    made_for = frozen.origin.score_text
     screen.print(
         f"Threshold [bold]{_exact(frozen.value)}[/bold] by rule {escape(frozen.rule)}, chosen on {frozen.n:,} samples"
-        + (f", score {escape(str(chosen_on.meta['score']))}." if chosen_on and "score" in chosen_on.meta else ".")
+        + (f", score {escape(made_for)}." if made_for else ".")
     )
     # A frozen threshold keeps the shares; the accuracy can be told where the scores it was chosen on are at hand.
-    columns = {"where chosen": frozen.achieved if chosen_on is None else frozen.apply(chosen_on, against=against)}
-    if apply is not None and applied is not None:
-        columns[apply.name] = applied
-    screen.print(_shares(columns))
+    chosen = frozen.achieved if chosen_on is None else frozen.apply(chosen_on, against=against)
+    screen.print(_shares(chosen, applied, "" if apply is None else apply.name))
+    if applied is not None:
+        screen.print(
+            f"In brackets: {100 * applied.level:g} % intervals, exact (Clopper-Pearson).", style="dim", markup=False
+        )
     if precision is not None:
         screen.print(
             f"If {100 * (unknown_share or 0):.3g}% of what arrives is unknown, {precision:.1%} of what is accepted is "
             "known."
         )
+    for note in notes:
+        screen.print(f"Note: {note}", style="yellow", highlight=False, markup=False)
     if out is not None:
         screen.print(f"Frozen in {escape(str(out))}.")
+
+
+def read_threshold(path: Path) -> "Threshold":
+    """A frozen threshold; what a warning would say of an old one is in its notes."""
+    from openset.operating import Threshold
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", OpenSetWarning)
+        return Threshold.read(path)
 
 
 def _exact(value: float) -> str:
@@ -137,22 +189,35 @@ def _exact(value: float) -> str:
     return str(single if float(single) == value else np.float64(value))
 
 
-def _shares(columns: dict[str, dict[str, float]]) -> "Table":
-    """What becomes of each kind of sample, one column for each set of scores."""
+def _shares(chosen: Mapping[str, float], applied: "Rates | None", name: str) -> "Table":
+    """What becomes of each kind of sample; intervals where the threshold was not chosen on the samples."""
     from rich.markup import escape
 
-    made = table("", *map(escape, columns))
-    for key, meaning in _MEANING.items():
-        if any(key in shares for shares in columns.values()):
-            made.add_row(meaning, *(f"{shares[key]:.1%}" if key in shares else "" for shares in columns.values()))
+    made = table("", "where chosen", *([] if applied is None else [escape(name)]))
+    groups = [key for key in dict.fromkeys([*chosen, *(applied or {})]) if key.startswith("fpr@")]
+    for key, meaning in (_MEANING | {key: f"{key.partition('@')[2]} accepted" for key in groups}).items():
+        cells = [f"{chosen[key]:.1%}" if key in chosen else ""]
+        if applied is not None:
+            cells.append(with_interval(applied, key) if key in applied else "")
+        if any(cells):
+            made.add_row(escape(meaning), *map(escape, cells))
     return made
+
+
+def with_interval(rates: "Rates", key: str) -> str:
+    """`93.4% [92.0%, 94.1%]`."""
+    interval = rates.rates[key].interval
+    return f"{interval.value:.1%} [{interval.low:.1%}, {interval.high:.1%}]"
 
 
 def _check_share(unknown_share: float, *, used: bool) -> None:
     check_share("--unknown-share", "unknown_share", unknown_share, zero=True)
     if not used:
+        from openset.operating import RULES
+
+        takers = " or ".join(rule.name for rule in RULES.values() if "unknown_share" in rule.options)
         raise OpenSetError(
-            "--unknown-share is for --rule min_cost, and for the precision on the scores of --apply: give one of "
+            f"--unknown-share is for --rule {takers}, and for the precision on the scores of --apply: give one of "
             "these, or leave it out."
         )
 

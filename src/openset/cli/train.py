@@ -1,12 +1,16 @@
 """`openset train`: from a recipe to weights, scores and a frozen threshold."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from openset.cli._console import JsonOption, SkipCorruptOption, console, say, table
+from openset.cli._console import JsonOption, SkipCorruptOption, console, say, show_table
 from openset.cli._outputs import FiguresOption, ReportOption, check_outputs, say_written
+from openset.cli._plugins import OWN, resolving
+
+if TYPE_CHECKING:
+    from openset.results.document import Document
 
 SetOption = Annotated[
     list[str] | None, typer.Option("--set", "-s", help="Any field of the recipe: optimizer.lr=0.01; may be repeated.")
@@ -22,7 +26,15 @@ def command(
         str | None,
         typer.Option("--protocol", "-p", help="Protocol name, YAML file, or folder with known/ and unknown/."),
     ] = None,
-    method: Annotated[str | None, typer.Option("--method", "-m", help="See: openset methods.")] = None,
+    method: Annotated[
+        str | None,
+        typer.Option(
+            "--method",
+            "-m",
+            help=f"See: openset methods; {OWN}.",
+            callback=resolving("openset.methods", "METHODS"),
+        ),
+    ] = None,
     backbone: Annotated[
         str | None, typer.Option("--backbone", help="fastnet, classifier32, mlp, resnet50, timm:NAME.")
     ] = None,
@@ -103,57 +115,56 @@ def command(
             from openset._io.json_files import write_json
 
             write_json(json, summary)
-        show(summary, out)
-        drawn = [] if report is None and figures is None else look_at(out, summary, report, figures)
+        document = read_document(out, summary)
+        show(summary, document, out)
+        drawn = [] if report is None and figures is None else draw(out, document, report, figures)
         say_written(report, figures, drawn)
 
 
-def look_at(run: Path, summary: dict[str, Any], report: Path | None, figures: Path | None) -> list[Path]:
-    """The page and the figures of a run: what it does on the test part, and how training went; returns the figures."""
+def read_document(run: Path, summary: dict[str, Any]) -> "Document":
+    """The results of a finished run, as its summary holds them, with the scores they were computed from."""
     from openset.evaluation import evaluate
-    from openset.results.views.runs import GammaLog, TrainingLog
+    from openset.results.document import Document
     from openset.scores import Scores
 
-    file = run / "scores_test.parquet"
-    scores, log = Scores.read(file), TrainingLog.read(run / "log.csv")
-    evaluation = evaluate(scores)
-    name = f"{summary['method']} on {summary['protocol']}, split {summary['split']}"
-    if report is not None:
-        from openset.present.page import Model, evaluation_page, training_section, write_page
+    scores = Scores.read(run / "scores_test.parquet")
+    if "files" not in summary:  # by an earlier version, which kept no document
+        return Document.of([evaluate(scores)], models=[scores], files=["scores_test.parquet"])
+    return Document.from_json(summary, models=[scores])
 
-        model = Model(name, scores, evaluation, str(file))
-        write_page(report, evaluation_page([model], extra=[training_section(log)]))
+
+def draw(run: Path, document: "Document", report: Path | None, figures: Path | None) -> list[Path]:
+    """The page and the plots of a run: what it does on the test part, and how training went; returns the plots."""
+    from openset.results.views.runs import GammaLog, TrainingLog
+
+    log = TrainingLog.read(run / "log.csv")
+    if report is not None:
+        from openset.present.page import evaluation_page, training_section, write_page
+
+        write_page(report, evaluation_page(document, extra=[training_section(log)]))
     if figures is None:
         return []
     from openset.present import plots
 
-    drawn = plots.write_figures(figures, [name], [scores], [evaluation])
+    drawn = plots.write_figures(figures, document)
     drawn += plots.save(plots.training_curves(log), figures / "training-curves")
     confidence = GammaLog.mean([log])
     if confidence is not None:
-        drawn += plots.save(plots.gamma_over_epochs({summary["method"]: confidence}), figures / "gamma-over-epochs")
+        method = str(document.evaluations[0].meta["method"])
+        drawn += plots.save(plots.gamma_over_epochs({method: confidence}), figures / "gamma-over-epochs")
     return drawn
 
 
-def show(summary: dict[str, Any], out: Path) -> None:
+def show(summary: dict[str, Any], document: "Document", out: Path) -> None:
     """What came out, and what to do next."""
-    from rich.markup import escape
+    from openset.results.tables import run_table
 
-    from openset.results.tables import number
-
-    titles = {"closed_set_accuracy": "Closed-set accuracy", "auroc": "AUROC", "open_auc": "OpenAUC"}
-    made = table("test part", "against", "value", "95 % interval")
-    for entry in summary["metrics"]:
-        if entry["name"] in titles and not entry["params"]:
-            low_high = f"\\[{number(entry['low'])}, {number(entry['high'])}]"
-            where = "" if entry["name"] == "closed_set_accuracy" else escape(entry["against"])
-            made.add_row(titles[entry["name"]], where, number(entry["value"]), low_high)
+    show_table(run_table(document))
     screen = console()
-    screen.print(made)
     threshold, applied = summary["threshold"], summary["on_test"]
     screen.print(
         f"Threshold {threshold['value']:.4g} ({threshold['rule']} on validation data) accepts "
-        f"{applied['acceptance']:.1%} of the known and {applied['fpr']:.1%} of the open-set test samples."
+        f"{_accepted(applied, 'acceptance')} of the known and {_accepted(applied, 'fpr')} of the open-set test samples."
     )
     for note in summary["notes"]:
         screen.print(f"Note: {note}", style="dim", highlight=False, markup=False)
@@ -162,3 +173,10 @@ def show(summary: dict[str, Any], out: Path) -> None:
         highlight=False,
         markup=False,
     )
+
+
+def _accepted(applied: dict[str, Any], name: str) -> str:
+    """A fraction with its interval, where the summary has one."""
+    entry = next((one for one in applied.get("rates", []) if one["name"] == name), None)
+    interval = "" if entry is None else f" \\[{entry['low']:.1%}, {entry['high']:.1%}]"
+    return f"{applied[name]:.1%}{interval}"

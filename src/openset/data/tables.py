@@ -207,7 +207,7 @@ def _declared_names(path: Path, card: Card | None) -> tuple[str, ...] | None:
     try:
         features = json.loads(pl.read_parquet_metadata(path).get("huggingface", "{}"))["info"]["features"]
         return next(tuple(feature["names"]) for feature in features.values() if feature.get("names"))
-    except (KeyError, StopIteration, ValueError, AttributeError, TypeError):
+    except (KeyError, StopIteration, ValueError, AttributeError, TypeError, RecursionError):
         return None
 
 

@@ -7,3 +7,8 @@ from openset.detection.read.coco import Detections as Detections
 from openset.detection.read.coco import GroundTruth as GroundTruth
 from openset.detection.read.coco import read_ground_truth as read_ground_truth
 from openset.detection.read.results import read_detections as read_detections
+
+__all__ = [
+    "Detections", "GroundTruth", "OpenSetEvaluation", "evaluate_open_set", "match", "read_detections",
+    "read_ground_truth",
+]  # fmt: skip

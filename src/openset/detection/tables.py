@@ -4,18 +4,20 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 from rich.markup import escape
-from rich.table import Table
+from rich.table import Table as RichTable
 
 from openset.detection.comparison import Difference
 from openset.detection.measure.errors import KINDS, Confusion, Errors
 from openset.detection.measure.evaluation import OpenSetEvaluation
 from openset.detection.measure.wilderness import Wilderness
 from openset.detection.thresholds import ClassPoint, FBetaRow
-from openset.results.tables import PaperTable, csv_text
+from openset.results.table import Content, Table, text_of
 
 
-def _table(title: str, *columns: str) -> Table:
-    table = Table(title=title, title_justify="left", title_style="bold", header_style="bold", box=None, pad_edge=False)
+def _table(title: str, *columns: str) -> RichTable:
+    table = RichTable(
+        title=title, title_justify="left", title_style="bold", header_style="bold", box=None, pad_edge=False
+    )
     table.min_width = len(title)
     for i, column in enumerate(columns):
         table.add_column(column, justify="right" if i else "left", no_wrap=i == 0)
@@ -30,23 +32,23 @@ def _spread(low: float | None, high: float | None, digits: int) -> str:
     return "-" if low is None or high is None else f"{low:.{digits}f} .. {high:.{digits}f}"
 
 
-def for_terminal(sheet: PaperTable) -> Table:
+def for_terminal(sheet: Table) -> RichTable:
     """The same table, as a terminal shows it."""
     table = _table(escape(sheet.title), *map(escape, sheet.head))
     for row in sheet.rows:
-        table.add_row(*map(escape, row))
+        table.add_row(*(escape(text_of(cell)) for cell in row))
     return table
 
 
-def result_tables(result: OpenSetEvaluation) -> Iterator[Table]:
+def result_tables(result: OpenSetEvaluation) -> Iterator[RichTable]:
     """All tables of a result, as a terminal shows them."""
     return map(for_terminal, paper_tables(result))
 
 
-def paper_tables(result: OpenSetEvaluation) -> Iterator[PaperTable]:
+def paper_tables(result: OpenSetEvaluation) -> Iterator[Table]:
     """mAP, wilderness, errors, confusions, object versus background."""
     means = result.mean_average_precision
-    yield PaperTable(
+    yield Table(
         ["", "known images", f"wild ratio {means.ratio:.2g}"],
         [[name.replace("_", " "), _text(value), _text(means.wild[name])] for name, value in means.known.items()],
         title=f"mAP (IoU {means.iou:g}, {means.rule} matching, interpolated)",
@@ -55,13 +57,13 @@ def paper_tables(result: OpenSetEvaluation) -> Iterator[PaperTable]:
     yield _errors_table(result.errors)
     confused = top_confusions(result.confusion)
     if confused:
-        yield PaperTable(
+        yield Table(
             ["unknown", "called", "times"],
             [[unknown, known, str(n)] for unknown, known, n in confused],
             title=f"Unknown objects taken for known ones (recall {result.confusion.recall:g})",
         )
     if result.background:
-        yield PaperTable(
+        yield Table(
             ["class", "n", "mean", "sd", "background higher"],
             [
                 [name, str(row.n), _text(row.mean), _text(row.sd), f"{row.share_background_higher:.1%}"]
@@ -71,8 +73,8 @@ def paper_tables(result: OpenSetEvaluation) -> Iterator[PaperTable]:
         )
 
 
-def _wilderness_table(rows: Sequence[Wilderness]) -> PaperTable:
-    return PaperTable(
+def _wilderness_table(rows: Sequence[Wilderness]) -> Table:
+    return Table(
         [
             *("recall", "variant", "AWI", "95 % interval", "slope", "WI at end", "precision"),
             *("FP per 1,000 wild", "unreached"),
@@ -95,25 +97,25 @@ def _wilderness_table(rows: Sequence[Wilderness]) -> PaperTable:
     )
 
 
-def _errors_table(rows: Sequence[Errors]) -> PaperTable:
+def _errors_table(rows: Sequence[Errors]) -> Table:
     made = []
     for row in rows:
         closed, opened = Errors.percent(row.closed_set), Errors.percent(row.open_set)
         cells = [f"{a:.1f} > {b:.1f}" for a, b in zip(closed, opened, strict=True)]
         made.append([f"{row.recall:g}", f"{row.ratio:.2g}", *cells])
     title = "Kinds of detections, percent: known images > with wild images"
-    return PaperTable(["recall", "ratio", *KINDS], made, title=title)
+    return Table(["recall", "ratio", *KINDS], made, title=title)
 
 
-def csv_lines(name: str, result: OpenSetEvaluation) -> str:
-    """Every figure of a detector in one line each, in full precision."""
+def csv_lines(name: str, result: OpenSetEvaluation) -> Table:
+    """Every metric of a detector in one line each."""
     means = result.mean_average_precision
-    lines: list[list[object]] = []
+    lines: list[list[Content]] = []
     for kind in means.known:
         lines.append([name, f"map_{kind}", "", "", 0.0, means.known[kind], None, None])
         lines.append([name, f"map_{kind}", "", "", means.ratio, means.wild[kind], None, None])
     for row in result.wilderness:
-        where = [row.recall, row.variant]
+        where: list[Content] = [row.recall, row.variant]
         precision = row.n_true / (row.n_true + row.n_false)
         lines.append([name, "precision", *where, 0.0, precision, None, None])
         lines.append([name, "awi", *where, "", row.awi, row.awi_low, row.awi_high])
@@ -129,7 +131,7 @@ def csv_lines(name: str, result: OpenSetEvaluation) -> str:
                 [name, kind.replace(" ", "_"), found.recall, "", ratio, count, None, None]
                 for kind, count in zip(KINDS, counts, strict=True)
             ]
-    return csv_text(["detector", "name", "recall", "variant", "ratio", "value", "low", "high"], lines)
+    return Table(["detector", "name", "recall", "variant", "ratio", "value", "low", "high"], lines)
 
 
 def top_confusions(table: Confusion, n: int = 5) -> list[tuple[str, str, int]]:
@@ -140,7 +142,7 @@ def top_confusions(table: Confusion, n: int = 5) -> list[tuple[str, str, int]]:
     return [(table.columns[table.n_known + j], table.rows[i], int(counts[i, j])) for i, j in cells if counts[i, j]]
 
 
-def point_table(rows: dict[str, ClassPoint], total: ClassPoint) -> Table:
+def point_table(rows: dict[str, ClassPoint], total: ClassPoint) -> RichTable:
     """What thresholds give."""
     table = _table(
         "Operating point",
@@ -164,7 +166,7 @@ def point_table(rows: dict[str, ClassPoint], total: ClassPoint) -> Table:
     return table
 
 
-def f_beta_table(rows: Sequence[FBetaRow]) -> Table:
+def f_beta_table(rows: Sequence[FBetaRow]) -> RichTable:
     """Table 4."""
     table = _table(
         "Largest F-beta by wilderness ratio",
@@ -184,7 +186,7 @@ def f_beta_table(rows: Sequence[FBetaRow]) -> Table:
     return table
 
 
-def difference_table(rows: Sequence[Difference], names: Sequence[str]) -> PaperTable:
+def difference_table(rows: Sequence[Difference], names: Sequence[str]) -> Table:
     """Detector against detector."""
     made = []
     for row in rows:
@@ -202,4 +204,4 @@ def difference_table(rows: Sequence[Difference], names: Sequence[str]) -> PaperT
         )
     head = ["figure", "recall", *names, "difference", "95 % interval", "clear"]
     title = f"Paired over images, {rows[0].variant} variant; difference = {names[0]} minus {names[1]}"
-    return PaperTable(head, made, title=title)
+    return Table(head, made, title=title)

@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from openset._core.registry import Registry
+from openset.errors import OpenSetError
 from openset.methods._cross_entropy import CrossEntropyLoss, Smoothing
-from openset.posthoc import SCORES, Outputs
+from openset.posthoc import SCORES, Outputs, parse_score
 
 
 class Moment(NamedTuple):
@@ -135,6 +136,14 @@ class Method(nn.Module):
         logits: Tensor = self.head(embedding)
         return logits
 
+    def linear_head(self) -> tuple[NDArray[np.float32], NDArray[np.float32] | None] | None:
+        """Weight and bias of the layer that makes logits from embeddings; None where it is no linear layer."""
+        if type(self).forward is not Method.forward or not isinstance(self.head, nn.Linear):
+            return None
+        bias = self.head.bias
+        weight = self.head.weight.detach().float().cpu().numpy()
+        return weight, None if bias is None else bias.detach().float().cpu().numpy()
+
     def loss(self, batch: Batch, role: str) -> Tensor:
         """What the optimiser of `role` makes small."""
         value: Tensor = self.classification(batch.logits, batch.labels)
@@ -143,6 +152,10 @@ class Method(nn.Module):
     def unknown_score(self, outputs: Outputs) -> NDArray[np.float64]:
         """Unknown scores of stored outputs, higher = more unknown."""
         return SCORES[self.score].compute(outputs, None)
+
+    def score_used(self) -> dict[str, Any]:
+        """Name and parameters of the score that `unknown_score` is, as results hold them."""
+        return parse_score(self.score).as_json()
 
     def prepare(self, labels: Tensor) -> None:
         """See all training labels once, before training."""
@@ -163,7 +176,14 @@ class Method(nn.Module):
         return None
 
 
-METHODS: Registry[type[Method]] = Registry("method")
+def adopt_method(name: str, thing: Any) -> type[Method]:
+    """A class that a user wrote, if it is a method."""
+    if not isinstance(thing, type) or not issubclass(thing, Method):
+        raise OpenSetError("this is no method: a method is a class that inherits from openset.methods.Method.")
+    return thing
+
+
+METHODS: Registry[type[Method]] = Registry("method", group="openset.methods", adopt=adopt_method)
 
 
 def options_of(maker: Callable[..., Any]) -> Mapping[str, inspect.Parameter]:

@@ -16,6 +16,9 @@ Score = Literal["max_logit", "msp"]
 class OpenAUCLoss(nn.Module):
     """CE + weight * mean over pairs of [x is classified correctly] * surrogate(r(x~) - r(x)).
 
+    The mean is over all pairs, as in eq. 17; with `pairing="halves"` over the pairs whose known is classified
+    correctly, as in the released experiments, so that at an accuracy of .1 its term is ten times larger.
+
     x is a known, x~ a mixture of knowns of two classes that stands for an unknown, r the unknown score. Without
     gradient through the switch [...]. Mixtures of logits are the logits of mixed embeddings, because the last layer
     is linear; to mix elsewhere in the network, make a `plan`, pass `plan.mix(hidden)` through the rest of the network
@@ -88,8 +91,11 @@ class OpenAUCLoss(nn.Module):
         counts = logits.argmax(dim=1) == labels if self.switch else labels >= 0
         if plan.partner is None:
             return mean_over_pairs(known, counts, opened, plan.usable, self.surrogate)
-        lead = opened - known[plan.partner]
-        return mean_over(torch.where(counts[plan.partner], SURROGATES[self.surrogate](lead), 0), plan.usable)
+        cost = SURROGATES[self.surrogate](opened - known[plan.partner])
+        ranked = plan.usable & counts[plan.partner]
+        if self.pairing == "halves":
+            return mean_over(cost, ranked)
+        return mean_over(torch.where(ranked, cost, 0), plan.usable)
 
     def unknown_score(self, logits: Tensor) -> Tensor:
         """R of logits, with gradient."""

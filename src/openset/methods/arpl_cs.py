@@ -1,19 +1,20 @@
 """ARPL with confusing samples."""
 
+import math
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Literal
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F  # noqa: N812
 
-from openset.errors import OpenSetError
+from openset.errors import OpenSetError, check_choice
 from openset.methods._base import METHODS, Batch
 from openset.methods._confusing import (
     N_NOISE,
     Discriminator,
     Generator,
-    lack_of_entropy,
+    mean_entropy,
     seeing_generated,
     split_batch_norms,
 )
@@ -25,8 +26,11 @@ class ARPLConfusing(ARPL):
     """ARPL, and a generator of images that look real yet of no class; unknown score = -max logit.
 
     Chen et al., TPAMI 2021. Generator and discriminator play the usual game; generator and classifier both add
-    `confusion` * (log K - entropy) of the classifier on generated images. Real and generated images have batch norms
-    of their own. Every other epoch runs without generation, so that two epochs here are one of the paper's.
+    `confusion` times a term that is small where generated images look of no class. `confusion_term="released"` is
+    exp(-H), H being the mean entropy of the softmax of the distances d, as in the authors' program; "paper", which
+    maximises the entropy, is log K - H of the logits d - x.c, with a gradient hundreds of times larger. Real and
+    generated images have batch norms of their own. Every other epoch runs without generation, so that two epochs here
+    are one of the paper's.
     """
 
     title = "ARPL with confusing samples"
@@ -38,12 +42,14 @@ class ARPLConfusing(ARPL):
         n_classes: int,
         *,
         confusion: float = 0.1,
+        confusion_term: Literal["released", "paper"] = "released",
         filters: int = 64,
         learning_rate: float = 2e-4,
         **options: Any,
     ) -> None:
         super().__init__(n_features, n_classes, **options)
         self.confusion, self.filters, self.learning_rate = confusion, filters, learning_rate
+        self.confusion_term = check_choice("arpl_cs", "confusion_term", confusion_term, ["released", "paper"])
         self.players = nn.ModuleDict()
 
     def adapt(self, backbone: nn.Module, shape: tuple[int, ...]) -> None:
@@ -96,7 +102,10 @@ class ARPLConfusing(ARPL):
     def confusing(self, batch: Batch, images: Tensor) -> Tensor:
         """How sure the classifier is of generated images."""
         with seeing_generated(batch.network):
-            return lack_of_entropy(batch.network.classify(batch.network.end(batch.network.begin(images))))
+            embedding = batch.network.end(batch.network.begin(images))
+        if self.confusion_term == "released":
+            return (-mean_entropy(self.head(embedding))).exp()
+        return math.log(self.n_classes) - mean_entropy(batch.network.classify(embedding))
 
 
 def _says(logits: Tensor, *, real: bool) -> Tensor:

@@ -81,3 +81,7 @@ class Objectosphere(Method):
         """Minus the largest probability times the length of the embedding."""
         length = np.linalg.norm(outputs.embedding(), axis=1)
         return np.asarray(-length * (1.0 - SCORES["msp"].compute(outputs, None)))
+
+    def score_used(self) -> dict[str, Any]:
+        """A score of its own."""
+        return {"name": "objectosphere", "params": {}}

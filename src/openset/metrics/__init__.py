@@ -5,6 +5,7 @@ from openset.metrics import ranking, decisions, probabilities  # noqa: F401, I00
 from openset.metrics._card import METRICS as METRICS
 from openset.metrics._card import Metric as Metric
 from openset.metrics._card import describe as describe
+from openset.metrics._card import metric as metric
 from openset.metrics._card import titled as titled
 from openset.metrics.probabilities import Confidence as Confidence
 from openset.metrics.probabilities import Confidences as Confidences
@@ -29,3 +30,11 @@ from openset.metrics.ranking import fpr_at_tpr as fpr_at_tpr
 from openset.metrics.ranking import known_precision as known_precision
 from openset.metrics.ranking import open_auc as open_auc
 from openset.metrics.ranking import partial_open_auc as partial_open_auc
+
+__all__ = [
+    "METRICS", "AcceptedOpenClass", "Confidence", "Confidences", "ConfusionMatrix", "Metric", "accuracy_auroc",
+    "aupr", "aurc", "auroc", "brier_score", "ccr_at_fpr", "closed_set_accuracy", "confidence", "describe",
+    "error_at_tpr", "expected_calibration_error", "fpr_at_tpr", "known_precision", "metric", "normalized_accuracy",
+    "open_auc", "open_set_confusion_matrix", "open_set_f_score", "openness", "partial_open_auc", "titled",
+    "youden_index",
+]  # fmt: skip

@@ -2,10 +2,14 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from inspect import signature
-from typing import Any, Literal, TypeVar
+from functools import cached_property
+from inspect import Parameter, isfunction, signature
+from string import Formatter
+from typing import Any, Literal, TypeVar, cast
 
 from openset._core.registry import Registry
+from openset.errors import OpenSetError, did_you_mean
+from openset.metrics._arrays import data_of, kernel_of, with_against
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -32,26 +36,71 @@ class Metric:
     best_over_thresholds: bool
     interval: Literal["delong", "bootstrap"]
     headline: bool
-    """Whether its first variant is among the few figures that sum up a model."""
+    """Whether its first variant is among the few metric values that sum up a model."""
+    invariant_to_repeats: bool
+    """Whether a data set in which every sample stands twice has the same value."""
 
-    @property
+    @cached_property
     def sees_open_set(self) -> bool:
         """Whether it looks at open-set samples, not at knowns alone."""
-        return self.uses_scores and (self.source == "counts" or self.name == "confidence")
+        return "against" in signature(self.function).parameters
+
+    @cached_property
+    def taken(self) -> dict[str, Any]:
+        """Its options with their defaults; `Parameter.empty` for those that must be given."""
+        found = signature(self.of).parameters.values()
+        return {one.name: one.default for one in found if one.kind is one.KEYWORD_ONLY and one.name != "against"}
+
+    def options(self, params: Mapping[str, Any]) -> dict[str, Any]:
+        """Every option with its value: `params`, and defaults for the rest."""
+        return {name: value for name, value in {**self.taken, **params}.items() if value is not Parameter.empty}
+
+    def complete(self, params: Mapping[str, Any]) -> dict[str, Any]:
+        """Checked options: of those that must be given, the ones that lack are as in the first variant.
+
+        >>> METRICS["ccr_at_fpr"].complete({"balanced": True})
+        {'fpr': 0.1, 'balanced': True}
+        """
+        needed = {name for name, default in self.taken.items() if default is Parameter.empty}
+        made = {name: value for one in self.variants[:1] for name, value in one.items() if name in needed} | {**params}
+        for name, value in made.items():
+            if name not in self.taken:
+                known = did_you_mean(name, self.taken) if self.taken else "It has none."
+                where = f"Write {self.name}@{value}." if name == "against" else known
+                raise OpenSetError(f"{self.name} has no option '{name}'. {where}")
+            usual = self.taken[name]
+            if isinstance(usual, int) and type(value) is not type(usual):
+                kind = "true or false" if isinstance(usual, bool) else "a whole number"
+                raise OpenSetError(f"{self.name}: '{name}' must be {kind}, got {value}.")
+        if needed - made.keys():
+            raise OpenSetError(f"{self.name} needs the option '{min(needed - made.keys())}'.")
+        return made
 
     @property
     def summary(self) -> str:
         """First line of the documentation."""
-        return (self.function.__doc__ or "").strip().splitlines()[0]
+        return (self.function.__doc__ or self.title).strip().splitlines()[0]
 
 
-METRICS: Registry[Metric] = Registry("metric")
+def adopt_metric(name: str, thing: Any) -> Metric:
+    """The card of a function that `metric` decorated, or of a plain one: higher is better, from 0 to 1."""
+    for card in METRICS.values():
+        if card.function is thing:
+            return card
+    if not isfunction(thing):
+        raise OpenSetError("this is no metric: a metric is a function of labels, predictions and unknown_score.")
+    return make_card(thing, name.replace("_", " ").capitalize(), name=name)
 
 
-def metric(
+METRICS: Registry[Metric] = Registry("metric", group="openset.metrics", adopt=adopt_metric)
+
+
+def make_card(
+    function: Callable[..., Any],
     title: str,
     *,
-    of: Callable[..., float],
+    name: str = "",
+    of: Callable[..., float] | None = None,
     source: Literal["counts", "probabilities"] = "counts",
     better: Literal["higher", "lower"] = "higher",
     span: tuple[float, float] = (0.0, 1.0),
@@ -62,39 +111,68 @@ def metric(
     best_over_thresholds: bool = False,
     interval: Literal["delong", "bootstrap"] = "bootstrap",
     headline: bool = False,
-) -> Callable[[Function], Function]:
-    """Register the decorated function under its own name."""
+    invariant_to_repeats: bool = True,
+) -> Metric:
+    """The card of a metric; without `of`, `function` is a plain function of arrays, and what it takes says the rest.
+
+    >>> def caught_above_mean(labels, unknown_score):
+    ...     return (unknown_score[labels < 0] > unknown_score.mean()).mean()
+    >>> card = make_card(caught_above_mean, "Open-set samples above the mean score")
+    >>> card.function([0, 1, -2, -2], [0.1, 0.2, 0.3, 0.9]), card.uses_predictions
+    (0.5, False)
+    """
+    name = name or function.__name__
+    if of is None:
+        data = data_of(function)
+        source = "probabilities" if "probabilities" in data else "counts"
+        uses_predictions, uses_scores = "predictions" in data, data != ["labels", "predictions"]
+        of = kernel_of(function, span)
+        function = with_against(function, of)
+    return Metric(
+        name=name,
+        title=title,
+        function=function,
+        of=of,
+        source=source,
+        better=better,
+        span=span,
+        paper=paper,
+        variants=variants,
+        uses_predictions=uses_predictions,
+        uses_scores=uses_scores,
+        best_over_thresholds=best_over_thresholds,
+        interval=interval,
+        headline=headline,
+        invariant_to_repeats=invariant_to_repeats,
+    )
+
+
+def metric(title: str, **card: Any) -> Callable[[Function], Function]:
+    """Register the decorated function as a metric under its own name.
+
+    The function takes labels first, then predictions, unknown_score or both, or probabilities alone, and its options
+    after a `*`. It is called with arrays that are checked, of the knowns and of the open-set samples that `against`
+    chooses, and with resamples of them for intervals. What else a card can say, see `make_card`: `better` ("higher"
+    or "lower"), `span` (least and largest value), `paper`, `variants` (options under which `evaluate` reports it),
+    `headline` (whether it is among the few that sum up a model).
+    """
 
     def register(function: Function) -> Function:
-        card = Metric(
-            function.__name__,
-            title,
-            function,
-            of,
-            source,
-            better,
-            span,
-            paper,
-            variants,
-            uses_predictions,
-            uses_scores,
-            best_over_thresholds,
-            interval,
-            headline,
-        )
-        METRICS.add(function.__name__, card)
-        return function
+        made = make_card(function, title, **card)
+        METRICS.add(made.name, made)
+        return cast("Function", made.function)
 
     return register
 
 
 def titled(card: Metric, params: Mapping[str, Any]) -> str:
-    """What a person calls a figure: `CCR at FPR 0.1`."""
-    defaults = {name: option.default for name, option in signature(card.function).parameters.items()}
-    options = {**defaults, **params}
+    """What a person calls a metric with its options: `CCR at FPR 0.1`, `OpenAUC, ties=strict`."""
+    options, usual = card.options(params), card.options({})
     balanced = ", class-balanced" if params.get("balanced") else ""
     best = " (best threshold)" if card.best_over_thresholds and options.get("threshold") == "best" else ""
-    return card.title.format(**options) + balanced + best
+    told = {"balanced", *(field for _, field, _, _ in Formatter().parse(card.title))}
+    rest = {name: value for name, value in params.items() if name not in told and value != usual.get(name)}
+    return card.title.format(**options) + balanced + (f", {describe(rest)}" if rest else "") + best
 
 
 def describe(params: Mapping[str, Any]) -> str:

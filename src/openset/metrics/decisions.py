@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from openset._core.checks import (
-    NEGATIVE,
     as_ints,
     as_scores,
     as_text,
@@ -19,7 +18,8 @@ from openset._core.checks import (
     open_mask,
     resolve_classes,
 )
-from openset._core.counts import Counts, Tally, Window, count, is_rejected
+from openset._core.counts import Counts, Tally, Window, count
+from openset._core.decisions import confusion_counts, confusion_rows, first_acceptance
 from openset.curves import Average, macro_f_of, micro_f_of, normalized_accuracy_of, youden_of
 from openset.errors import OpenSetError, check_choice, check_share
 from openset.metrics._card import metric
@@ -287,18 +287,14 @@ def open_set_confusion_matrix(
         n_classes = len(class_names)
     n_classes = resolve_classes(label, prediction, n_classes)
     keep = (label >= 0) | open_mask(label, against, groups)
-    label, prediction, score = label[keep], prediction[keep], score[keep]
-    kinds = np.where(label == NEGATIVE, "negative", "unknown")
-    if names is not None:
-        kinds = np.where(names[keep] == "", kinds, names[keep])
-    is_open = label < 0
-    open_rows, place = np.unique(kinds[is_open], return_inverse=True)
-    row = label.astype(np.int64)
-    row[is_open] = n_classes + place
-    column = np.where(is_rejected(score, threshold), n_classes, prediction)
-    shape = (n_classes + len(open_rows), n_classes + 1)
-    cells = np.bincount(row * shape[1] + column, minlength=shape[0] * shape[1]).reshape(shape)
+    open_rows, row = confusion_rows(label[keep], None if names is None else names[keep], n_classes)
+    cells = confusion_counts(
+        row,
+        prediction[keep],
+        first_acceptance(score[keep], [threshold]),
+        n_rows=n_classes + len(open_rows),
+        n_classes=n_classes,
+        n_levels=1,
+    )[0]
     known_names = [str(number) for number in range(n_classes)] if class_names is None else [str(n) for n in class_names]
-    return ConfusionMatrix(
-        cells, (*known_names, *open_rows.tolist()), (*known_names, "rejected"), float(threshold), n_classes
-    )
+    return ConfusionMatrix(cells, (*known_names, *open_rows), (*known_names, "rejected"), float(threshold), n_classes)

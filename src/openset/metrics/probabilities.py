@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from openset._core.checks import as_ints, as_probabilities, as_text, check_labels, check_lengths, open_mask
-from openset.errors import OpenSetError
+from openset.errors import OpenSetError, check_choice
 from openset.metrics._card import metric
 
 Array = NDArray[np.float64]
@@ -76,7 +76,10 @@ class Confidences:
         return float(np.dot(values, weights) / weights.sum())
 
 
-def _gather(labels: ArrayLike, probabilities: ArrayLike, groups: ArrayLike | None, background: bool) -> Confidences:
+def gather(
+    labels: ArrayLike, probabilities: ArrayLike, groups: ArrayLike | None = None, background: bool = False
+) -> Confidences:
+    """What probability metrics need, from arrays that are checked."""
     label = as_ints("labels", labels)
     matrix = as_probabilities(probabilities)
     check_lengths(labels=label, probabilities=matrix)
@@ -103,6 +106,7 @@ def confidence_of(data: Confidences, *, against: str = "negative") -> Confidence
 
 
 def _gamma(data: Confidences, *, part: str = "gamma", against: str = "negative") -> float:
+    check_choice("confidence", "part", part, Confidence._fields)
     return float(getattr(confidence_of(data, against=against), part))
 
 
@@ -144,7 +148,7 @@ def confidence(
     >>> confidence([0, -1], [[0.75, 0.25], [0.5, 0.5]])
     Confidence(gamma_plus=0.75, gamma_minus=1.0, gamma=0.875)
     """
-    return confidence_of(_gather(labels, probabilities, groups, background), against=against)
+    return confidence_of(gather(labels, probabilities, groups, background), against=against)
 
 
 @metric(
@@ -161,7 +165,7 @@ def expected_calibration_error(labels: ArrayLike, probabilities: ArrayLike, *, b
     >>> round(expected_calibration_error([0, 0], [[0.9, 0.1], [0.4, 0.6]]), 3)
     0.35
     """
-    return _calibration_error(_gather(labels, probabilities, None, background=False), bins=bins)
+    return _calibration_error(gather(labels, probabilities, None, background=False), bins=bins)
 
 
 @metric(
@@ -178,4 +182,4 @@ def brier_score(labels: ArrayLike, probabilities: ArrayLike) -> float:
     >>> round(brier_score([0], [[0.8, 0.2]]), 3)
     0.08
     """
-    return _brier(_gather(labels, probabilities, None, background=False))
+    return _brier(gather(labels, probabilities, None, background=False))

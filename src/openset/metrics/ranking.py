@@ -5,30 +5,23 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from openset._core.counts import Counts, Ties, count, dot
+from openset._core.arithmetic import dot
+from openset._core.counts import Counts, count
+from openset._core.decisions import (
+    Ties,
+    area,
+    first_reaching,
+    last_catching,
+    last_within,
+    precision_at_share,
+    tie_credit,
+)
 from openset._core.pairs import rank_pairs
-from openset.curves import OscrCurve, Positive, precision_recall_of, risk_coverage_of
+from openset.curves import OscrCurve, Positive, precision_recall_of, risk_sum
 from openset.errors import check_choice, check_share
 from openset.metrics._card import metric
 
 _OPENAUC = "OpenAUC (Wang et al., NeurIPS 2022)"
-_TIES = ("half", "strict", "full")
-
-
-def whole_number_for(share: float, total: float) -> int:
-    """Smallest whole number m with m / total >= share, by the very division that is reported (0.07 of 100 is 7)."""
-    m = int(share * total)
-    while m / total < share:
-        m += 1
-    return m
-
-
-def last_within(counts: Counts, fpr: float) -> int:
-    """Index of the largest threshold that accepts at most a share `fpr` of the open-set samples."""
-    allowed = whole_number_for(fpr, counts.n_open)
-    if allowed / counts.n_open > fpr:
-        allowed -= 1
-    return int(np.searchsorted(counts.open, allowed, side="right")) - 1
 
 
 # ---- kernels: from counts ------------------------------------------------------------------------------------------
@@ -51,9 +44,8 @@ def _aupr(counts: Counts, *, positive: Positive = "unknown") -> float:
 def _at_tpr(counts: Counts, tpr: float, positive: Positive) -> int:
     """Strictest threshold that finds a share `tpr` of the positives: the first, or the last, that still does."""
     if positive == "known":
-        return int(np.searchsorted(counts.known, whole_number_for(tpr, counts.n_known), side="left"))
-    missed = counts.n_open - whole_number_for(tpr, counts.n_open)
-    return int(np.searchsorted(counts.open, missed, side="right")) - 1
+        return first_reaching(counts.known, counts.n_known, tpr)
+    return last_catching(counts.open, counts.n_open, tpr)
 
 
 def _fpr_at_tpr(counts: Counts, *, tpr: float = 0.95, positive: Positive = "known") -> float:
@@ -73,20 +65,17 @@ def _error_at_tpr(counts: Counts, *, tpr: float = 0.95) -> float:
 
 
 def _open_auc(counts: Counts, *, ties: Ties = "half", balanced: bool = False) -> float:
-    check_choice("open_auc", "ties", ties, _TIES)
-    total = 0.0
-    for part in counts.windows():
-        steps, hits = np.diff(part.open), part.macro_recall if balanced else part.right
-        below = dot(steps, hits[:-1]) if ties != "full" else 0.0
-        upto = dot(steps, hits[1:]) if ties != "strict" else 0.0
-        total += float(below + upto)
-    return total / (2 if ties == "half" else 1) / (counts.n_open * (1 if balanced else counts.n_known))
+    credit = tie_credit("open_auc", ties)
+    total = sum(
+        area(np.diff(part.open), part.macro_recall if balanced else part.right, credit) for part in counts.windows()
+    )
+    return total / (counts.n_open * (1 if balanced else counts.n_known))
 
 
 def _partial_open_auc(counts: Counts, *, max_fpr: float, ties: Ties = "half", balanced: bool = False) -> float:
-    check_choice("partial_open_auc", "ties", ties, _TIES)
+    tie_credit("partial_open_auc", ties)
     check_share("partial_open_auc", "max_fpr", max_fpr)
-    part = slice(None, last_within(counts, max_fpr) + 2)  # up to the first point beyond max_fpr
+    part = slice(None, last_within(counts.open, counts.n_open, max_fpr) + 2)  # up to the first point beyond max_fpr
     ccr = counts.macro_recall[part] if balanced else counts.right[part] / counts.n_known
     curve = OscrCurve(counts.thresholds[part], counts.open[part] / counts.n_open, ccr)
     return curve.area(ties=ties, max_fpr=max_fpr)
@@ -94,13 +83,13 @@ def _partial_open_auc(counts: Counts, *, max_fpr: float, ties: Ties = "half", ba
 
 def _ccr_at_fpr(counts: Counts, *, fpr: float, balanced: bool = False) -> float:
     check_share("ccr_at_fpr", "fpr", fpr, zero=True)
-    at = last_within(counts, fpr)
+    at = last_within(counts.open, counts.n_open, fpr)
     return float(counts.macro_recall[at] if balanced else counts.right[at] / counts.n_known)
 
 
 def _aurc(counts: Counts) -> float:
-    curves = (risk_coverage_of(part) for part in counts.windows())
-    return sum(dot(np.diff(curve.coverage), curve.risk[1:]) for curve in curves)
+    parts = (risk_sum(part.accepted, part.accepted - part.right) for part in counts.windows())
+    return sum(parts) / counts.n_samples
 
 
 def _accuracy_auroc(counts: Counts, *, combine: str = "product") -> float:
@@ -112,10 +101,16 @@ def _accuracy_auroc(counts: Counts, *, combine: str = "product") -> float:
 def _known_precision(counts: Counts, *, threshold: float, unknown_share: float, right: bool = False) -> float:
     check_share("known_precision", "unknown_share", unknown_share, zero=True)
     at = counts.at(threshold)
-    knowns = (1 - unknown_share) * (counts.accepted[at] - counts.open[at]) / counts.n_known
-    hits = (1 - unknown_share) * counts.right[at] / counts.n_known if right else knowns
-    accepted = knowns + unknown_share * counts.open[at] / counts.n_open
-    return float(hits / accepted) if accepted else counts.zero_division
+    known, hits, fpr = counts.accepted[at] - counts.open[at], counts.right[at], counts.open[at] / counts.n_open
+    return float(
+        precision_at_share(
+            known / counts.n_known,
+            fpr,
+            unknown_share,
+            hits=hits / counts.n_known if right else None,
+            zero_division=counts.zero_division,
+        )
+    )
 
 
 # ---- the public functions ------------------------------------------------------------------------------------------
@@ -167,7 +162,7 @@ def open_auc(
     if balanced:
         counts = count(labels, predictions, unknown_score, against, groups, n_classes, zero_division)
         return _open_auc(counts, ties=ties, balanced=True)
-    check_choice("open_auc", "ties", ties, _TIES)
+    tie_credit("open_auc", ties)
     pairs = rank_pairs(labels, predictions, unknown_score, against=against, groups=groups, n_classes=n_classes)
     return pairs.share(ties)
 
@@ -324,7 +319,7 @@ def ccr_at_fpr(
     return _ccr_at_fpr(counts, fpr=fpr, balanced=balanced)
 
 
-@metric("AURC", of=_aurc, better="lower", paper="Geifman and El-Yaniv, 2017")
+@metric("AURC", of=_aurc, better="lower", paper="Geifman and El-Yaniv, 2017", invariant_to_repeats=False)
 def aurc(
     labels: ArrayLike,
     predictions: ArrayLike,
@@ -333,11 +328,15 @@ def aurc(
     against: str = "all",
     groups: ArrayLike | None = None,
 ) -> float:
-    """Area under risk-coverage: mean share of errors among the accepted, as more and more samples are accepted.
+    """Area under risk-coverage: mean fraction of errors among the accepted, as samples are accepted one by one.
 
-    An accepted open-set sample is an error, like an accepted misclassified known. Tied samples enter together.
+    AURC = 1/n * sum over k of (errors among the k samples with the lowest unknown scores) / k. An accepted open-set
+    sample is an error, like an accepted misclassified known. Of tied samples every order is equally likely, and the
+    mean over all orders is taken.
 
     >>> aurc([0, 0, -2], [0, 1, 0], [0.1, 0.5, 0.9]).__round__(4)
+    0.3889
+    >>> aurc([0, -2, -2], [0, 0, 0], [0.1, 0.5, 0.5]).__round__(4)  # (0 + 1/2 + 2/3) / 3
     0.3889
     """
     return _aurc(count(labels, predictions, unknown_score, against, groups))

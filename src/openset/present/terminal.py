@@ -4,17 +4,45 @@ from collections.abc import Iterable, Sequence
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
+from rich.markup import escape
 from rich.measure import Measurement
-from rich.table import Column, Table
+from rich.table import Column
+from rich.table import Table as RichTable
+from rich.text import Text
+
+from openset.results.table import Cell, Content, Table, text_of
 
 _NAME, _SHORTEST_NAME = 30, 8
-"""Names are folded to the first where that is enough, and to the second only where the figures leave no other way."""
+"""Names are folded to the first where that is enough, and to the second only where the numbers leave no other way."""
 _WORD = 16
-"""No figure is longer than this; longer words of other columns may be folded."""
+"""No number is longer than this; longer words of other columns may be folded."""
+_JUSTIFY = {"l": "left", "c": "center", "r": "right"}
+_TONES = {"good": "green", "bad": "red", "": ""}
 
 
-class FigureTable(Table):
-    """Names to the left, figures to the right; where there is little room, titles and names are folded before figures.
+def terminal_table(table: Table) -> RichTable:
+    """A table as a terminal shows it: rows below are bold, as is the best of a column."""
+    made = NumberTable(list(map(escape, table.head)), escape(table.title) or None)
+    for column, letter in zip(made.columns, table.align, strict=True):
+        column.justify = _JUSTIFY[letter]  # type: ignore[assignment]
+    for row in table.rows:
+        made.add_row(*map(_shown, row))
+    if table.below:
+        made.add_section()
+        for row in table.below:
+            made.add_row(*map(_shown, row), style="bold")
+    return made
+
+
+def _shown(content: Content) -> Text:
+    style = ""
+    if isinstance(content, Cell):
+        style = " ".join(filter(None, ["bold" if content.best else "", _TONES[content.tone]]))
+    return Text(text_of(content), style)
+
+
+class NumberTable(RichTable):
+    """Names to the left, numbers to the right; where there is little room, titles and names are folded before numbers.
 
     Rich by itself folds all columns alike, in the middle of numbers, down to nothing.
     """
@@ -51,8 +79,8 @@ def _sizes(column: Column, longest: int, console: Console, options: ConsoleOptio
 def fitted(sizes: Sequence[tuple[int, int, int]], room: int) -> list[int]:
     """Widths of columns, names first, that fit into `room`: of those that may still be folded the widest gives way.
 
-    >>> names, figures = (40, 40, 30), (20, 12, 6)
-    >>> [fitted([names, figures], room) for room in (70, 50, 42, 30, 10)]
+    >>> names, numbers = (40, 40, 30), (20, 12, 6)
+    >>> [fitted([names, numbers], room) for room in (70, 50, 42, 30, 10)]
     [[40, 20], [30, 20], [30, 12], [24, 6], [5, 5]]
     >>> fitted([names, (20, 12, 12)], 22)
     [10, 12]
@@ -63,7 +91,7 @@ def fitted(sizes: Sequence[tuple[int, int, int]], room: int) -> list[int]:
         [folded[0], *titles_folded[1:]],
         folded,
         [_SHORTEST_NAME, *folded[1:]],
-        [1] * len(widths),  # figures are folded then, but none vanishes
+        [1] * len(widths),  # numbers are folded then, but none vanishes
     ]
     for least in stages:
         while sum(widths) > room and (able := [i for i, width in enumerate(widths) if width > least[i]]):

@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from openset.results.numbers import scaled
+
 
 @dataclass(frozen=True)
 class Value:
@@ -23,13 +25,7 @@ class Value:
         >>> Value(0.011, low=0.002, high=0.02).text(100, sign=True)
         '+1.1 [+0.2, +2.0]'
         """
-        form = f"{{:{'+' if sign else ''}.{digits}f}}".format
-        shown = form(factor * self.value + 0.0)
-        if self.sd is not None:
-            shown += f" ± {factor * self.sd:.{digits}f}"
-        if self.low is not None and self.high is not None:
-            shown += f" [{form(factor * self.low)}, {form(factor * self.high)}]"
-        return shown
+        return scaled(self.value, self.sd, self.low, self.high, factor=factor, digits=digits, sign=sign)
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from openset.reproduction.drawing import draw
 from openset.reproduction.findings import Claim, Line, Report, Table, Value
 from openset.reproduction.options import Options
 from openset.reproduction.published import published
+from openset.results.spread import Spread, spread_of
 from openset.scores import Scores
 from openset.studies.study import Job, make_job, read_study, run_folder, run_study
 
@@ -199,21 +200,22 @@ def fig2(options: Options) -> Report:
         means: dict[float, float] = {}
         rows = []
         for weight in WEIGHTS[options.scale]:
-            mine = [
-                outcome.finished[job.key].value("open_auc").value
+            mine = {
+                job.key: outcome.finished[job.key].value("open_auc").value
                 for job in jobs[protocol, weight]
                 if job.key in outcome.finished
-            ]
+            }
             whole = len(mine) == len(jobs[protocol, weight])
             labels = {
                 "protocol": protocol,
                 "lambda": f"{weight:g}",
                 "cells": f"{len(mine)} of {len(jobs[protocol, weight])}",
             }
-            lines.append(Line(labels, Value(float(np.mean(mine))) if mine else None))
-            if whole:
-                means[weight] = float(np.mean(mine))
-                rows.append((weight, mine))
+            found = spread_of(list(mine.values()), [key.split for key in mine]) if mine else None
+            lines.append(Line(labels, None if found is None else Value(found.value)))
+            if whole and found is not None:
+                means[weight] = found.value
+                rows.append((weight, found))
         claims += [
             claims_openauc.weight_helps(means),
             claims_openauc.small_weight_is_best(means),
@@ -243,7 +245,7 @@ def _weighted(name: str, options: Options, protocol: str, weight: float, split: 
     return make_job(name, options, protocol, "openauc", split, seed, variant=f"weight{weight:g}", overrides=changes)
 
 
-def _sensitivity(rows: list[tuple[float, list[float]]]) -> "Sensitivity":
+def _sensitivity(rows: list[tuple[float, Spread]]) -> "Sensitivity":
     from openset.results.views.runs import Sensitivity
 
-    return Sensitivity([weight for weight, _ in rows], [values for _, values in rows])
+    return Sensitivity([weight for weight, _ in rows], [spread for _, spread in rows])

@@ -10,6 +10,7 @@ FAST = {
     "digits": "fast/digits",
     "mnist": "fast/mnist",
     "mnist-letters": "fast/mnist",
+    "svhn": "fast/svhn",
     "cifar10": "fast/cifar10",
     "cifar+10": "fast/cifar+n",
     "cifar+50": "fast/cifar+n",

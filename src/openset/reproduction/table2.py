@@ -5,11 +5,11 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from openset.errors import OpenSetError, did_you_mean
-from openset.intervals import over_splits
 from openset.reproduction import claims_openauc
 from openset.reproduction.findings import Line, Report, Table, Value
 from openset.reproduction.options import Options
 from openset.reproduction.published import published
+from openset.results.spread import MEANING, spread_of
 from openset.studies.cells import Finished, seeds_found
 from openset.studies.study import Job, Outcome, grid, make_job, read_study, run_study
 
@@ -17,7 +17,7 @@ NAME = "openauc/table2"
 SPLITS = (0, 1, 2, 3, 4)
 PROTOCOLS = {
     "smoke": ("digits",),
-    "cpu": ("mnist", "cifar10", "cifar+10", "cifar+50"),
+    "cpu": ("mnist", "svhn", "cifar10", "cifar+10", "cifar+50"),
     "paper": ("mnist", "svhn", "cifar10", "cifar+10", "cifar+50", "tinyimagenet"),
 }
 METHODS = {
@@ -36,8 +36,8 @@ _NOTES = {
 }
 
 _PAIRED = (
-    "Differences are paired split by split and seed by seed; the seeds of a split are averaged before the interval "
-    "(Student-t) is taken, as they are not independent. The published splits contain repetitions: "
+    f"{MEANING} Differences are paired split by split and seed by seed, their intervals are Student's t over splits. "
+    "The published splits contain repetitions: "
     "CIFAR10 0 and 1 have the same known classes, and so have CIFAR+N 1 and 2."
 )
 
@@ -100,7 +100,7 @@ def _report(options: Options, outcome: Outcome, failures: Sequence[str]) -> Repo
         found = {method: _of(outcome, protocol, method) for method in options.methods}
         lines += [_line(protocol, method, mine) for method, mine in found.items()]
         means |= {protocol: told} if (told := _alike(found)) else {}
-    figures = Table("OpenAUC in percent, mean ± standard deviation over splits and seeds", lines)
+    figures = Table("OpenAUC in percent, mean ± standard deviation over splits", lines)
     differences = _gaps(options, outcome)
     gaps = Table("Differences between methods trained alike, percent, 95 % interval", differences, signed=True)
     return Report(
@@ -157,9 +157,9 @@ def _alike(found: Mapping[str, Sequence[Finished]]) -> dict[str, float]:
 
 
 def spread(cells: Sequence[Finished], metric: str) -> Value:
-    """Mean and standard deviation of a figure over cells."""
-    values = [one.value(metric).value for one in cells]
-    return Value(sum(values) / len(values), over_splits(values).sd if len(values) > 1 else None)
+    """Mean and standard deviation of a metric over cells."""
+    found = spread_of([one.value(metric).value for one in cells], [one.key.split for one in cells])
+    return Value(found.value, found.sd)
 
 
 def _line(protocol: str, method: str, found: Sequence[Finished]) -> Line:
@@ -213,8 +213,5 @@ def paired_gap(found: Mapping[tuple[int, int], float]) -> Value | None:
     """Mean of the differences at splits and seeds; with an interval from two on."""
     if not found:
         return None
-    gaps = list(found.values())
-    if len(gaps) == 1:
-        return Value(gaps[0])
-    interval = over_splits(gaps, splits=[split for split, _ in found])
-    return Value(interval.value, low=interval.low, high=interval.high)
+    gap = spread_of(list(found.values()), [split for split, _ in found])
+    return Value(gap.value, low=gap.low, high=gap.high)

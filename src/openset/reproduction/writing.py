@@ -1,4 +1,4 @@
-"""A reproduction's report as Markdown, CSV and JSON."""
+"""A reproduction's report as tables, Markdown, CSV and JSON."""
 
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -6,95 +6,95 @@ from pathlib import Path
 from typing import Any
 
 from openset._io.atomic import write_text
-from openset._io.csv_cells import csv_text
 from openset._io.json_files import write_json
+from openset.present.csv_text import csv_table
+from openset.present.markdown import markdown_escape, markdown_table
 from openset.reproduction.findings import Claim, Line, Report, Table, Value
-from openset.results.tables import markdown_escape
+from openset.results.table import Content
+from openset.results.table import Table as Sheet
 
 MISSING = "missing"
 
 
-def columns(table: Table) -> list[str]:
-    """Titles of the columns that have anything to say."""
+def sheet(table: Table) -> Sheet:
+    """A table as it is shown: the columns that have anything to say."""
     first = table.lines[0] if table.lines else Line({}, None)
+    words = len(first.labels)
     if table.words:
-        return list(first.labels)
-    found = [*first.labels, *first.also, table.heading]
-    if any(line.published is not None for line in table.lines):
-        found += ["published", "difference"]
-    return [*found, "remark"] if any(line.remark for line in table.lines) else found
+        rows = [list(line.labels.values()) for line in table.lines]
+        return Sheet(list(first.labels), rows, title=table.title, align="l" * words)
+    published = any(line.published is not None for line in table.lines)
+    remarks = any(line.remark for line in table.lines)
+    head = [*first.labels, *first.also, table.heading] + ["published", "difference"] * published + ["remark"] * remarks
+    rows = [
+        [
+            *line.labels.values(),
+            *(_shown(table, value) for value in (*line.also.values(), line.ours)),
+            *(_beside(table, line) if published else ()),
+            *([line.remark] if remarks else ()),
+        ]
+        for line in table.lines
+    ]
+    align = "l" * words + "r" * (len(head) - words - remarks) + "l" * remarks
+    return Sheet(head, rows, title=table.title, align=align)
 
 
-def cells(table: Table, line: Line) -> list[str]:
-    """A line as text, in the order of `columns`."""
-    if table.words:
-        return list(line.labels.values())
-    made = [*line.labels.values(), *(_shown(table, value) for value in line.also.values()), _shown(table, line.ours)]
-    if "published" in columns(table):
-        gap = line.difference
-        made.append("" if line.published is None else _shown(table, line.published))
-        made.append("" if gap is None else Value(gap).text(table.factor, table.digits, sign=True))
-    return [*made, line.remark] if "remark" in columns(table) else made
+def _beside(table: Table, line: Line) -> tuple[str, str]:
+    """The published value and the difference, where there are such."""
+    gap = line.difference
+    return (
+        "" if line.published is None else _shown(table, line.published),
+        "" if gap is None else Value(gap).text(table.factor, table.digits, sign=True),
+    )
 
 
 def _shown(table: Table, value: Value | None) -> str:
     return MISSING if value is None else value.text(table.factor, table.digits, sign=table.signed)
 
 
-def markdown_table(table: Table) -> str:
-    """One table, with its title in bold."""
-    titles = columns(table)
-    n_words = len(table.lines[0].labels) if table.lines else 0
-    rows = [titles, *(cells(table, line) for line in table.lines)]
-    lines = ["| " + " | ".join(markdown_escape(cell) for cell in row) + " |" for row in rows]
-    rule = ["---" if place < n_words or title == "remark" else "---:" for place, title in enumerate(titles)]
-    lines.insert(1, "|" + "|".join(rule) + "|")
-    return "\n".join([f"**{markdown_escape(table.title)}**", "", *lines, ""])
-
-
-def markdown_claims(claims: Sequence[Claim]) -> str:
+def claims_sheet(claims: Sequence[Claim]) -> Sheet:
     """Claims with their verdicts."""
-    lines = ["| the paper says | where | here | figures |", "|---|---|---|---|"]
-    for claim in claims:
-        row = (claim.text, claim.source, claim.verdict, "; ".join(filter(None, (figures_of(claim), claim.remark))))
-        lines.append("| " + " | ".join(markdown_escape(cell) for cell in row) + " |")
-    return "\n".join([*lines, ""])
+    return Sheet(
+        ["the paper says", "where", "here", "numbers"],
+        [[claim.text, claim.source, claim.verdict, told(claim)] for claim in claims],
+        align="llll",
+    )
 
 
-def figures_of(claim: Claim) -> str:
-    """The numbers behind a verdict, in short."""
-    return ", ".join(
+def told(claim: Claim) -> str:
+    """The numbers behind a verdict, in short, and what else is to be said."""
+    numbers = ", ".join(
         f"{name} {number:.3g}" if isinstance(number, float) else f"{name} {number}"
         for name, number in claim.numbers.items()
     )
+    return "; ".join(filter(None, (numbers, claim.remark)))
 
 
 def markdown(report: Report, *, level: int = 1) -> str:
     """The whole report, under a heading of that level."""
     parts = [f"{'#' * level} {report.name}: {report.title}", "", f"Scale: {report.scale}.", ""]
-    parts += [markdown_table(table) for table in report.tables]
+    parts += [markdown_table(sheet(table)) for table in report.tables]
     if report.claims:
-        parts.append(markdown_claims(report.claims))
+        parts.append(markdown_table(claims_sheet(report.claims)))
     parts += [f"- {markdown_escape(note)}" for note in report.notes]
     parts += [f"- Not run: {markdown_escape(failure)}" for failure in report.failures]
     parts += ["", *(f"![{file.stem}]({file.name})" for file in report.figures if file.suffix == ".png")]
     return "\n".join(parts).rstrip() + "\n"
 
 
-def comma_separated(report: Report) -> str:
-    """Every figure, unrounded: one row each."""
-    head = ["table", "labels", "figure", "value", "sd", "low", "high", "published", "published_sd", "difference"]
-    rows: list[list[Any]] = [[*head, "remark"]]
+def lines(report: Report) -> Sheet:
+    """Every value in a row of its own, for CSV."""
+    rows: list[list[Content]] = []
     for table in report.tables:
         for line in table.lines:
             words = "; ".join(f"{key}={word}" for key, word in line.labels.items())
-            told = line.published
             for name, value in ((table.heading, line.ours), *line.also.items()):
-                own = name == table.heading
-                ours = [None] * 4 if value is None else [value.value, value.sd, value.low, value.high]
-                theirs = [told.value, told.sd, line.difference] if own and told else [None] * 3
-                rows.append([table.title, words, name, *ours, *theirs, line.remark])
-    return csv_text(rows)
+                own = [None] * 4 if value is None else [value.value, value.sd, value.low, value.high]
+                told = line.published if name == table.heading else None
+                beside = [None] * 3 if told is None else [told.value, told.sd, line.difference]
+                rows.append([table.title, words, name, *own, *beside, line.remark])
+    head = ["table", "labels", "metric", "value", "sd", "low", "high", "published", "published_sd", "difference"]
+    return Sheet([*head, "remark"], rows)
 
 
 def as_json(report: Report) -> dict[str, Any]:
@@ -135,6 +135,6 @@ def _plain(value: Value | None) -> dict[str, float | None] | None:
 def write(report: Report, folder: Path) -> list[Path]:
     """Write report.md, report.csv and report.json; returns the files."""
     write_text(folder / "report.md", markdown(report))
-    write_text(folder / "report.csv", comma_separated(report))
+    write_text(folder / "report.csv", csv_table(lines(report)))
     write_json(folder / "report.json", as_json(report))
     return [folder / f"report.{suffix}" for suffix in ("md", "csv", "json")]

@@ -1,136 +1,138 @@
-"""Figures as tables for a terminal and for papers."""
+"""The tables of a result document."""
 
 import json
-import re
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
 
-from openset._io import csv_cells
 from openset.evaluation import Evaluation, Result
+from openset.metrics import METRICS
+from openset.posthoc import score_text
+from openset.results.document import Document
+from openset.results.numbers import interval, number, p_number, signed, span
+from openset.results.spread import MEANING
+from openset.results.table import Cell, Content, Table
+
+_ARROWS = {"higher": " ↑", "lower": " ↓"}
 
 
-def number(value: float) -> str:
-    """Three decimals, without the zero in front where there is nothing else: .912, 1.000, -.050."""
-    text = f"{value:.3f}"
-    return text.replace("0.", ".", 1) if text.startswith(("0.", "-0.")) else text
-
-
-def signed(value: float) -> str:
-    """A difference: +.041, -.204."""
-    text = number(value)
-    return text if text.startswith("-") else f"+{text}"
-
-
-def counted(n: int, what: str) -> str:
-    """`1 run`, `2 runs`."""
-    return f"{n} {what}" if n == 1 else f"{n} {what}s"
-
-
-def interval(result: Result, *, between: str = " ") -> str:
-    """`.912 [.901, .923]`."""
-    if result.low is None or result.high is None:
-        return number(result.value)
-    return f"{number(result.value)}{between}[{number(result.low)}, {number(result.high)}]"
-
-
-def latex_escape(text: str) -> str:
-    """Text that LaTeX prints as it is."""
-    special = {
-        "\\": r"\textbackslash{}",
-        "~": r"\textasciitilde{}",
-        "^": r"\textasciicircum{}",
-        "±": r"$\pm$",
-        "<": r"$<$",
-        ">": r"$>$",
-        **{sign: f"\\{sign}" for sign in "&%$#_{}"},
-    }
-    return "".join(special.get(sign, sign) for sign in text)
-
-
-def markdown_escape(text: str) -> str:
-    """Text that Markdown shows as it is, inside a cell."""
-    plain = " ".join(text.split())
-    return "".join(f"\\{sign}" if sign in "\\`*_{}[]<>|#~&$" else sign for sign in plain)
-
-
-def headline_rows(names: Sequence[str], evaluations: Sequence[Evaluation]) -> tuple[list[str], list[list[str]]]:
-    """Titles of the headline figures, and one row per model: its name and those figures with their intervals."""
-    titles = [result.title for result in evaluations[0].headline(evaluations[0].results[0].against)]
-    rows = [
-        [name, *(interval(r) for r in evaluation.headline(evaluation.results[0].against))]
-        for name, evaluation in zip(names, evaluations, strict=True)
-    ]
-    return titles, rows
-
-
-@dataclass(frozen=True)
-class PaperTable:
-    """A table of texts: `below` are rows under a line of their own, such as means."""
-
-    head: Sequence[str]
-    rows: Sequence[Sequence[str]]
-    below: Sequence[Sequence[str]] = ()
-    title: str = ""
-
-    def markdown(self) -> str:
-        """For README files and web pages."""
-        made = ["| " + " | ".join(map(markdown_escape, row)) + " |" for row in (self.head, *self.rows, *self.below)]
-        made.insert(1, "|---|" + "---:|" * (len(self.head) - 1))
-        title = [f"**{markdown_escape(self.title)}**", ""] if self.title else []
-        return "\n".join([*title, *made, ""])
-
-    def latex(self) -> str:
-        """For papers, with the lines of booktabs."""
-        rule = [r"\midrule"] if self.below else []
-        return "\n".join(
-            [
-                r"% needs \usepackage{booktabs}",
-                *([f"% {' '.join(self.title.split())}"] if self.title else []),
-                rf"\begin{{tabular}}{{l{'c' * (len(self.head) - 1)}}}",
-                r"\toprule",
-                _latex_row(self.head),
-                r"\midrule",
-                *map(_latex_row, self.rows),
-                *rule,
-                *map(_latex_row, self.below),
-                r"\bottomrule",
-                r"\end{tabular}",
-                "",
-            ]
-        )
-
-
-def _latex_row(cells: Sequence[str]) -> str:
-    escaped = [re.sub(r"(?<![\w-])-(?=[.\d])", "$-$", latex_escape(cell)) for cell in cells]  # minus, not hyphen
-    # A row that begins with a bracket would be read as an option of the line break before it.
-    return "{}" * escaped[0].startswith("[") + " & ".join(escaped) + r" \\"
-
-
-def csv_text(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """Lines for a spreadsheet, figures in full precision."""
-    return csv_cells.csv_text([head, *rows])
+def value_cell(result: Result, *, between: str = " ") -> Cell:
+    """A metric value with its interval."""
+    return Cell(interval(result.value, result.low, result.high, between=between), result.value)
 
 
 def headline_table(
-    names: Sequence[str], evaluations: Sequence[Evaluation], spreads: Mapping[str, Sequence[str]] | None = None
-) -> PaperTable:
-    """One row per model with its headline figures, then mean and standard deviation rows."""
-    titles, rows = headline_rows(names, evaluations)
-    return PaperTable(["Model", *titles], rows, [[name, *cells] for name, cells in (spreads or {}).items()])
+    document: Document, against: str | None = None, *, between: str = " ", arrows: bool = False
+) -> Table:
+    """One row per model with its headline metrics, then mean and standard deviation of models with several splits.
+
+    `against` chooses the open-set samples; a model that has no such has no row.
+    """
+    titles: list[str] = []
+    rows: list[list[Content]] = []
+    for name, one in zip(document.names, document.evaluations, strict=True):
+        if against is None or against in one.against:
+            results = one.headline(against)
+            titles = [result.title + (_ARROWS[METRICS[result.name].better] if arrows else "") for result in results]
+            rows.append([name, *(value_cell(result, between=between) for result in results)])
+    below: list[list[Content]] = []
+    for group in document.groups:
+        first = document.evaluations[group.places[0]]
+        found = [group.find(one) for one in first.headline(against)] if (against or "") in ("", *first.against) else []
+        if found and found[0] is not None:
+            cells = [None if one is None else Cell(one.text, one.value) for one in found]
+            below.append([f"{group.name} (mean ± sd of {found[0].counted})", *cells])
+    return Table(["Model", *titles], rows, below, note=MEANING if below else "")
 
 
-def csv(names: Sequence[str], evaluations: Sequence[Evaluation]) -> str:
-    """Every figure of every model in one line each, in full precision."""
-    return csv_text(
-        ["model", "name", "params", "against", "value", "low", "high"],
-        (
-            [name, found.name, params_text(found.params), found.against, found.value, found.low, found.high]
-            for name, evaluation in zip(names, evaluations, strict=True)
-            for found in evaluation.results
-        ),
-    )
+def model_table(name: str, evaluation: Evaluation) -> Table:
+    """All metrics of one model, one column per kind of open-set sample; headline metrics stand out."""
+    columns = list(dict.fromkeys([*evaluation.against, *(result.against for result in evaluation.results)]))
+    cells: dict[tuple[str, str], dict[str, Cell]] = {}
+    for result in evaluation.results:
+        cells.setdefault((result.title, str(result.params)), {})[result.against] = value_cell(result)
+    headline = {result.title for result in evaluation.headline()}
+    rows = [
+        [Cell(title, best=title in headline), *(found.get(column) for column in columns)]
+        for (title, _), found in cells.items()
+    ]
+    shown = [f"against {column}" if len(columns) > 1 else "value" for column in columns]
+    head = [f"{evaluation.level:.0%} intervals in brackets" if evaluation.n_resamples else "", *shown]
+    title = f"{name}: {sample_counts(evaluation)} samples, {evaluation.n_classes} known classes, "
+    title += f"{evaluation.tied_pairs:.1%} of pairs tied"
+    title += f", score {score_text(evaluation.meta['score'])}" if "score" in evaluation.meta else ""
+    return Table(head, rows, title=title)
 
 
-def params_text(params: Mapping[str, object]) -> str:
+def run_table(document: Document) -> Table:
+    """Headline metrics of one model, one row for each kind of open-set sample."""
+    found = document.evaluations[0]
+    rows: list[list[Content]] = [
+        [f"against {part}", *(value_cell(one, between="\n") for one in found.headline(part))] for part in found.against
+    ]
+    return Table(["Test part", *(one.title for one in found.headline())], rows)
+
+
+def sample_counts(evaluation: Evaluation) -> str:
+    """`700 known, 200 negative, 300 unknown`."""
+    kinds = {"known": evaluation.n_known, "negative": evaluation.n_negative, "unknown": evaluation.n_unknown}
+    return ", ".join(f"{n:,} {kind}" for kind, n in kinds.items() if n)
+
+
+def metrics_table(document: Document) -> Table:
+    """Every metric of every model in one line each, for CSV."""
+    rows: list[list[Content]] = [
+        [name, one.name, _params_text(one.params), one.against, one.value, one.low, one.high]
+        for name, evaluation in zip(document.names, document.evaluations, strict=True)
+        for one in evaluation.results
+    ]
+    return Table(["model", "name", "params", "against", "value", "low", "high"], rows)
+
+
+def pair_table(document: Document, head: tuple[str, str]) -> Table:
+    """Two models beside each other; `head` is what their columns are called."""
+    rows: list[list[Content]] = []
+    for test in document.tests or ():
+        found, gap = test.comparison, test.comparison.difference
+        texts = [test.title, number(found.first.value), number(found.second.value), signed(gap.value)]
+        texts += [span(gap.low, gap.high, sign=True), p_number(test.p_value)]
+        tone = ("good" if found.first_is_better else "bad") if found.clear else ""
+        rows.append([Cell(text, tone=tone) for text in texts])  # type: ignore[arg-type]
+    return Table(["Metric", *head, "difference", "95 % interval", "p"], rows)
+
+
+def tests_table(document: Document) -> Table:
+    """Every paired test in one line each."""
+    rows: list[list[Content]] = []
+    for test in document.tests or ():
+        found, gap = test.comparison, test.comparison.difference
+        row: list[Content] = [test.first, test.second, test.title, found.first.value, found.second.value]
+        row += [Cell(signed(gap.value), gap.value), span(gap.low, gap.high, sign=True)]
+        rows.append([*row, Cell(p_number(test.p_value), test.p_value), test.meaning])
+    head = ["First", "Second", "Metric", "First's", "Second's", "First minus second", "Interval", "p", "Meaning"]
+    title = f"Differences with {100 * document.evaluations[0].level:g} % intervals"
+    return Table(head, rows, title=title, align="lllrrrrrl")
+
+
+def differences_table(document: Document) -> Table:
+    """Every paired test in one line each, for CSV."""
+    rows: list[list[Content]] = []
+    for test in document.tests or ():
+        found, gap = test.comparison, test.comparison.difference
+        values = [found.first.value, found.second.value, gap.value, gap.low, gap.high, test.p_value]
+        rows.append([found.metric, _params_text(found.params), found.against, *values])
+    head = ["name", "params", "against", "first", "second", "difference", "low", "high", "p_value"]
+    return Table(head, rows)
+
+
+def gate_table(document: Document) -> Table:
+    """Every bar with the value that was held against it."""
+    marks = {True: Cell("yes", tone="good"), False: Cell("no", tone="bad")}
+    rows: list[list[Content]] = [
+        [one.bar, one.where, Cell(interval(one.value, one.low, one.high), one.value), marks[one.reached]]
+        for one in document.gate
+    ]
+    return Table(["Bar", "Where", "Found", "Reached"], rows, title="Bars that must be reached", align="llrl")
+
+
+def _params_text(params: Mapping[str, object]) -> str:
     """Options of a metric as JSON, nothing where there are none."""
     return json.dumps(dict(params), sort_keys=True) if params else ""

@@ -1,31 +1,12 @@
 """The result in plain words."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from openset.evaluation import Evaluation, Result
+from openset.results.numbers import difference, interval, number, p_text, percent, percents
 from openset.results.paired import Paired
-from openset.results.tables import interval, number
-
-
-def percent(value: float) -> str:
-    """`93.4 %`, never broken between lines."""
-    return f"{100 * value:.1f}\u00a0%"
-
-
-def percents(result: Result, *, rest: bool = False) -> str:
-    """`93.4 % [92.0 %, 94.1 %]`; with `rest` what is missing to 100 %."""
-    value, low, high = result.value, result.low, result.high
-    if rest:
-        value = 1 - value
-        low, high = (None, None) if low is None or high is None else (1 - high, 1 - low)
-    if low is None or high is None:
-        return percent(value)
-    return f"{percent(value)} [{percent(low)}, {percent(high)}]"
-
-
-def p_text(p_value: float) -> str:
-    """`p < .001` or `p = .012`."""
-    return "p\u00a0<\u00a0.001" if p_value < 0.001 else f"p\u00a0=\u00a0{number(p_value)}"
+from openset.results.spread import Spread
+from openset.results.views.runs import BenchRow
 
 
 def verdict(
@@ -33,16 +14,38 @@ def verdict(
     evaluations: Sequence[Evaluation],
     best: int,
     tests: Sequence[Paired] | None,
-    parts: Sequence[str],
+    means: Mapping[str, Spread] | None = None,
 ) -> list[str]:
-    """Sentences for the top of the page, the most important first; without `tests` nobody looked for differences."""
-    name, found, main = names[best], evaluations[best], parts[0]
-    told = [_ranking(name, names, found, main), _weaker_side(found, main), _operating(found, main)]
+    """What it all means, the most important first; without `tests` nobody looked for differences.
+
+    `means` are those of OpenAUC over the splits of a model, by its name: the best split says little about a model.
+    """
+    name, found = names[best], evaluations[best]
+    parts, main = found.against, found.against[0]
+    told = [_means(means)] if means else []
+    told += [_ranking(name, names, found, main, "files" if means else "models")]
+    told += [_weaker_side(found, main), _operating(found, main)]
     if tests is not None and len(names) > 1:
         told += _paired(name, tests)
     if {"negative", "unknown"} <= set(parts):
         told.append(_apart(found))
     return told
+
+
+def ranking(evaluations: Sequence[Evaluation]) -> list[int]:
+    """Places of the evaluations from the largest OpenAUC to the smallest; of equals the first comes first."""
+    values = [one.find("open_auc", against=one.against[0]).value for one in evaluations]
+    return sorted(range(len(values)), key=lambda place: -values[place])
+
+
+def best_methods(rows: Sequence[BenchRow], metric: str, better: str = "higher") -> str:
+    """The method with the best mean on each protocol."""
+    choose = max if better == "higher" else min
+    wording = []
+    for protocol in dict.fromkeys(row.protocol for row in rows):
+        best = choose((row for row in rows if row.protocol == protocol), key=lambda row: row.spread.value)
+        wording.append(f"{best.method} on {protocol} ({number(best.spread.value)})")
+    return f"Best mean {metric}: {', '.join(wording)}."
 
 
 def open_set(part: str, *, one: bool = False) -> str:
@@ -52,8 +55,16 @@ def open_set(part: str, *, one: bool = False) -> str:
     return called if one else called.replace("sample", "samples") if "sample" in called else f"{called}s"
 
 
-def _ranking(name: str, names: Sequence[str], found: Evaluation, main: str) -> str:
-    score = interval(found.find("open_auc", against=main))
+def _means(means: Mapping[str, Spread]) -> str:
+    name = max(means, key=lambda one: means[one].value)
+    told = f"{means[name].text} ({means[name].counted})"
+    if len(means) == 1:
+        return f"The mean OpenAUC of {name} is {told}."
+    return f"{name} has the largest mean OpenAUC of {len(means)} models, {told}."
+
+
+def _ranking(name: str, names: Sequence[str], found: Evaluation, main: str, kind: str) -> str:
+    score = _value(found.find("open_auc", against=main))
     meaning = (
         f"a known sample and one of the {open_set(main)}, drawn at random, are both handled right (the known one "
         "classified as its class and ranked as the more familiar)"
@@ -61,7 +72,7 @@ def _ranking(name: str, names: Sequence[str], found: Evaluation, main: str) -> s
     chance = percent(found.find("open_auc", against=main).value)
     if len(names) == 1:
         return f"OpenAUC is {score}: in {chance} of cases {meaning}."
-    return f"{name} is the best of {len(names)} models by OpenAUC, {score}: in {chance} of cases {meaning}."
+    return f"{name} is the best of {len(names)} {kind} by OpenAUC, {score}: in {chance} of cases {meaning}."
 
 
 def _weaker_side(found: Evaluation, main: str) -> str:
@@ -72,8 +83,8 @@ def _weaker_side(found: Evaluation, main: str) -> str:
         else "Classifying the known is its weaker side"
     )
     return (
-        f"It classifies {percents(accuracy)} of the knowns right when nothing is rejected, and ranks a known below one "
-        f"of the {open_set(main)} with probability {percents(auroc)} (AUROC). {side}."
+        f"It classifies {_percents(accuracy)} of the knowns right when nothing is rejected, and ranks a known below "
+        f"one of the {open_set(main)} with probability {_percents(auroc)} (AUROC). {side}."
     )
 
 
@@ -81,8 +92,8 @@ def _operating(found: Evaluation, main: str) -> str:
     passed = found.find("fpr_at_tpr", against=main, positive="known", tpr=0.95)
     right = found.find("ccr_at_fpr", against=main, fpr=0.1)
     return (
-        f"If 95 % of the knowns are to be accepted, it catches {percents(passed, rest=True)} of the {open_set(main)}. "
-        f"If at most 10 % of the {open_set(main)} may pass, {percents(right)} of the knowns are accepted and right."
+        f"If 95 % of the knowns are to be accepted, it catches {_percents(passed, rest=True)} of the {open_set(main)}. "
+        f"If at most 10 % of the {open_set(main)} may pass, {_percents(right)} of the knowns are accepted and right."
     )
 
 
@@ -97,18 +108,31 @@ def _paired(name: str, tests: Sequence[Paired]) -> list[str]:
     sign = 1 if nearest.first == name else -1
     other = nearest.second if sign == 1 else nearest.first
     low, high = sorted((sign * gap.low, sign * gap.high))
-    difference = f"{sign * gap.value:+.3f} [{low:+.3f}, {high:+.3f}] OpenAUC, {p_text(nearest.p_value)}"
-    if nearest.sure:
-        return [f"On the same samples it is better than {other}, the nearest one, beyond chance ({difference})."]
-    return [f"On the same samples it cannot be told apart from {other} ({difference})."]
+    told = f"{difference(sign * gap.value, low, high)} OpenAUC, {p_text(nearest.p_value)}"
+    if nearest.clear:
+        return [f"On the same samples it is better than {other}, the nearest one, beyond chance ({told})."]
+    return [f"On the same samples it cannot be told apart from {other} ({told})."]
 
 
 def _apart(found: Evaluation) -> str:
     seen, unseen = found.find("open_auc", against="negative"), found.find("open_auc", against="unknown")
-    wording = f"Negatives, seen in training: OpenAUC {interval(seen)}; unknowns, never seen: {interval(unseen)}."
+    wording = f"Negatives, seen in training: OpenAUC {_value(seen)}; unknowns, never seen: {_value(unseen)}."
     if seen.high is not None and unseen.low is not None and seen.low is not None and unseen.high is not None:
         if seen.low > unseen.high:
             return f"{wording} What was learned from the negatives does not fully carry over to what is really new."
         if unseen.low > seen.high:
             return f"{wording} The unknowns are easier here than the negatives."
     return wording
+
+
+def _value(result: Result) -> str:
+    return interval(result.value, result.low, result.high)
+
+
+def _percents(result: Result, *, rest: bool = False) -> str:
+    """In percent; with `rest` what is missing to 100 %."""
+    value, low, high = result.value, result.low, result.high
+    if rest:
+        value = 1 - value
+        low, high = (None, None) if low is None or high is None else (1 - high, 1 - low)
+    return percents(value, low, high)

@@ -10,18 +10,20 @@ from typing import Any
 from openset._io.json_files import read_json
 from openset._io.paths import plain_name
 from openset.errors import OpenSetError
-from openset.intervals import over_splits
 from openset.methods import METHODS
+from openset.metrics import METRICS
 from openset.protocols import n_splits
+from openset.results.spread import Spread, spread_of
 from openset.train.config import Config, read_config
 from openset.train.interrupt import Interrupted
 from openset.train.loop import Watch
 from openset.train.run import begin, for_vectors, holds_vectors, rescore, share_beginning, train
 from openset.train.state import differences
 
-COLUMNS = ("closed_set_accuracy", "auroc", "open_auc")
+COLUMNS = tuple(name for name, card in METRICS.items() if card.headline and not card.variants[0])
+"""The headline metrics that need no option."""
 _MOST_SPLITS = 5  # when nobody says how many: as the papers have
-TITLES = {"closed_set_accuracy": "Accuracy", "auroc": "AUROC", "open_auc": "OpenAUC"}
+TITLES = {name: METRICS[name].title for name in COLUMNS}
 
 
 @dataclass(frozen=True)
@@ -200,22 +202,24 @@ _ONCE = {"closed_set_accuracy": ("all",)}
 
 @dataclass(frozen=True)
 class Row:
-    """Mean and standard deviation of one method on one protocol."""
+    """One method on one protocol: the spread of each metric over splits and seeds."""
 
     protocol: str
     method: str
-    n: int
-    means: dict[str, float]
-    sds: dict[str, float | None]
+    spreads: Mapping[str, Spread]
+
+    @property
+    def n(self) -> int:
+        """Runs."""
+        return next(iter(self.spreads.values())).n
 
 
 def tabulate(done: Sequence[tuple[Cell, Mapping[str, Any]]], metrics: Sequence[str] = COLUMNS) -> list[Row]:
     """One row per protocol, method and value of what varies, over splits and seeds."""
     rows = []
     for key in dict.fromkeys((cell.protocol, cell.name) for cell, _ in done):
-        mine = [summary for cell, summary in done if (cell.protocol, cell.name) == key]
-        values = {metric: [value_of(summary, metric) for summary in mine] for metric in metrics}
-        means = {metric: sum(found) / len(found) for metric, found in values.items()}
-        sds = {metric: over_splits(found).sd if len(found) > 1 else None for metric, found in values.items()}
-        rows.append(Row(*key, len(mine), means, sds))
+        mine = [(cell.config.split, summary) for cell, summary in done if (cell.protocol, cell.name) == key]
+        splits = [split for split, _ in mine]
+        spreads = {metric: spread_of([value_of(summary, metric) for _, summary in mine], splits) for metric in metrics}
+        rows.append(Row(*key, spreads))
     return rows

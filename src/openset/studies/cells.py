@@ -3,7 +3,6 @@
 import hashlib
 import json
 import os
-import platform
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import Any
 from openset._io.json_files import read_json, write_json
 from openset.errors import OpenSetError
 from openset.reproduction.findings import Value
+from openset.results.provenance import cpu_model
 
 HEADLINE = ("closed_set_accuracy", "auroc", "open_auc")
 
@@ -145,17 +145,6 @@ def write_result(
     }
     write_json(results / key.file, content)
     return Finished(key, content)
-
-
-def cpu_model() -> str:
-    """What the processor calls itself."""
-    try:
-        for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
-            if line.startswith("model name"):
-                return line.partition(":")[2].strip()
-    except OSError:
-        pass
-    return platform.processor() or platform.machine()
 
 
 def seeds_found(results: Path, name: str, scale: str) -> set[int]:

@@ -78,16 +78,17 @@ def write_split(result: DemoSplit, folder: Path) -> tuple[Path, Path]:
 def compare_networks(folder: Path, first: str = "openauc", second: str = "maxlogit") -> str:
     """One sentence: the mean difference in OpenAUC over the splits, with its interval, whatever its sign."""
     from openset._io.json_files import read_json
-    from openset.intervals import over_splits
+    from openset.results.numbers import difference
+    from openset.results.spread import spread_of
     from openset.studies.bench import value_of
 
     def values(method: str) -> list[float]:
         names = [folder / "digits" / method / f"split{split}-seed0" / "summary.json" for split in range(N_SPLITS)]
         return [value_of(read_json(name), "open_auc") for name in names]
 
-    gap = over_splits([one - two for one, two in zip(values(first), values(second), strict=True)])
+    gap = spread_of([one - two for one, two in zip(values(first), values(second), strict=True)])
+    assert gap.low is not None
+    assert gap.high is not None
     sure = "" if gap.low > 0 or gap.high < 0 else " The interval holds 0: five splits do not tell them apart."
-    return (
-        f"OpenAUC of {first} minus {second}, mean over {N_SPLITS} splits: {gap.value:+.3f} "
-        f"[{gap.low:+.3f}, {gap.high:+.3f}].{sure}"
-    )
+    shown = difference(gap.value, gap.low, gap.high)
+    return f"OpenAUC of {first} minus {second}, mean over {N_SPLITS} splits: {shown}.{sure}"

@@ -11,7 +11,7 @@ from openset.errors import OpenSetError
 from openset.methods import METHODS
 from openset.reproduction.options import Options
 from openset.reproduction.recipes import cell_config, recipe_name
-from openset.results.tables import counted
+from openset.results.numbers import counted
 from openset.studies import bench
 from openset.studies.cells import HEADLINE, Finished, Key, fingerprint, read_result, write_result
 from openset.train.config import Config, Named, read_config

@@ -1,5 +1,6 @@
 """Weights and training state as safetensors: tensors and JSON, nothing that could run code."""
 
+import hashlib
 import json
 from collections.abc import Mapping
 from pathlib import Path
@@ -41,6 +42,12 @@ def read_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
     if not isinstance(metadata, dict):
         raise OpenSetError(f"{file} was not written by openset: its description is missing.")
     return tensors, metadata
+
+
+def fingerprint_of(path: Path) -> str:
+    """Sixteen hexadecimal digits that tell a weights file from any other."""
+    with existing(path).open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()[:16]
 
 
 def pack_optimizers(optimizers: Mapping[str, torch.optim.Optimizer]) -> dict[str, Tensor]:

@@ -245,6 +245,7 @@ def read_config(
             raise OpenSetError(f"'{text}' is not a setting; write FIELD=VALUE, for example optimizer.lr=0.01.")
         _set(content, key.strip().split("."), _parse(value, text), key.strip())
     try:
+        _use_options_of_methods(content)
         config = build(Config, content)
         return _check_options(config)
     except OpenSetError as error:
@@ -253,14 +254,36 @@ def read_config(
 
 def _options_for(name: str, written: Any) -> Any:
     """What a recipe says of its method, for another one: options of a relative, and those that every method has."""
-    from openset.methods import METHODS, options_of
+    from openset.methods import METHODS, Method, options_of
 
     if not isinstance(written, Mapping) or written.get("name") not in METHODS or name not in METHODS:
         return written
     old, new = METHODS[written["name"]], METHODS[name]
     related = issubclass(new, old) or issubclass(old, new)
-    kept = [key for key in options_of(new) if key in written and (related or key in ("label_smoothing", "smoothing"))]
+    kept = [key for key in options_of(new) if key in written and (related or key in options_of(Method))]
     return {"name": name, **{key: written[key] for key in kept}}
+
+
+def _use_options_of_methods(content: dict[str, Any]) -> None:
+    """Take `methods: {gcpl: {temperature: 0.03}}` out of a recipe, and give the method in use what stands there of it.
+
+    What the field `method` says itself comes first.
+    """
+    from openset.methods import METHODS, options_of
+
+    every = content.pop("methods", {})
+    if not isinstance(every, Mapping):
+        raise OpenSetError(f"'methods' must have a method's name and its options in each line, got {every!r}.")
+    for name, options in every.items():
+        known = options_of(METHODS[str(name)])
+        if not isinstance(options, Mapping):
+            raise OpenSetError(f"'methods.{name}' must have options such as weight: 0.2, got {options!r}.")
+        for option in options:
+            if option not in known:
+                raise OpenSetError(f"method {name} has no option '{option}'. {did_you_mean(str(option), known)}")
+    used = Named.from_plain(content.get("method", Config().method.name), "method")
+    if used.name in every:
+        content["method"] = {**every[used.name], **used.options, "name": used.name}
 
 
 def find_recipe(recipe: str | Path) -> Path:

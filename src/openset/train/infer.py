@@ -35,6 +35,7 @@ def run_network(network: Network, feed: Feed, augment: Augment) -> Outputs:
         logits=torch.cat(logits).numpy(),
         features=torch.cat(features).numpy(),
         background=network.method.background,
+        head=network.method.linear_head(),
     )
 
 
@@ -63,7 +64,7 @@ def scores_of(
         ids=part.ids,
         groups=part.groups,
         open_classes=part.open_classes,
-        meta={**meta, "score": method.score, "background": outputs.background},
+        meta={**meta, "score": method.score_used(), "background": outputs.background},
     )
 
 
@@ -72,10 +73,13 @@ def as_arrays(
 ) -> dict[str, NDArray[Any]]:
     """Outputs as an NPZ file holds them; `openset evaluate` makes any post-hoc score from it."""
     metadata = json.dumps({"class_names": class_names, "meta": meta})
+    weight, bias = outputs.head or (None, None)
     arrays: dict[str, Any] = {
         "labels": part.labels,
         "logits": outputs.logits,
         "features": outputs.features,
+        "weight": weight,
+        "bias": bias,
         "ids": part.ids,
         "groups": part.groups,
         "open_classes": part.open_classes,

@@ -12,7 +12,7 @@ from openset._io.json_files import read_json
 from openset._io.pictures import BadImageError, decode
 from openset.data.images import SUFFIXES, fitted
 from openset.errors import OpenSetError
-from openset.operating import Threshold
+from openset.operating import Origin, Threshold
 from openset.posthoc import Outputs, softmax
 from openset.train import checkpoint
 from openset.train.build import make_bare_network
@@ -51,8 +51,11 @@ class TrainedRun:
     threshold: Threshold
 
     @classmethod
-    def read(cls, folder: str | Path, threshold: str | Path | None = None) -> "TrainedRun":
-        """Open a run folder; `threshold` is another threshold file to use."""
+    def read(cls, folder: str | Path, threshold: str | Path | None = None, *, force: bool = False) -> "TrainedRun":
+        """Open a run folder; `threshold` is another threshold file to use.
+
+        The threshold must have been chosen for the run's score, classes and weights, unless `force` is given.
+        """
         out = Path(folder)
         if not (out / "summary.json").exists():
             unfinished = (out / "config.yaml").exists()
@@ -72,13 +75,21 @@ class TrainedRun:
         # The shapes of shift and scale are those of the stored tensors; their values are loaded below.
         network = make_bare_network(config, inside, len(names), tensors.get("shift"), tensors.get("scale"))
         checkpoint.load_weights(network, tensors, weights)
-        frozen = Threshold.read(threshold or out / "threshold.json")
+        file = Path(threshold or out / "threshold.json")
+        frozen = Threshold.read(file)
+        if not force:
+            meta = {"score": network.method.score_used(), "model": checkpoint.fingerprint_of(weights)}
+            try:
+                frozen.check(Origin.known_by(meta, names))
+            except OpenSetError as error:
+                raise OpenSetError(f"{file} and {out}: {error}") from error
         return cls(config, network.eval(), names, shape, stored, frozen)
 
     def outputs(self, inputs: torch.Tensor) -> Outputs:
         """Logits and features of inputs in [0, 1], (n, C, H, W), or of vectors."""
         embedding, logits = forward_views(self.network, inputs, self.config.augment)
-        return Outputs(None, logits.numpy(), embedding.numpy(), self.network.method.background)
+        method = self.network.method
+        return Outputs(None, logits.numpy(), embedding.numpy(), method.background, head=method.linear_head())
 
     def predict(self, images: Sequence[tuple[str, Any]]) -> list[Prediction]:
         """Predictions for named PIL images."""
@@ -93,11 +104,12 @@ class TrainedRun:
             assert outputs.logits is not None
             shares = softmax(outputs.logits, background=outputs.background)
             score = self.network.method.unknown_score(outputs)
-            for (name, _), best, share, value in zip(
-                some, outputs.known_logits().argmax(axis=1), shares, score, strict=True
+            rejected = self.threshold.reject(score)
+            for (name, _), best, share, value, unknown in zip(
+                some, outputs.known_logits().argmax(axis=1), shares, score, rejected, strict=True
             ):
                 label = self.class_names[best]
-                wording = "unknown" if value > self.threshold.value else label
+                wording = "unknown" if unknown else label
                 found.append(Prediction(name, wording, label, float(share[best]), float(value), self.threshold.value))
         return found
 

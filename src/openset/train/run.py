@@ -8,16 +8,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import torch
 
 from openset import operating
 from openset._core.fingerprint import fingerprint
 from openset._io.json_files import read_json, write_json
 from openset._io.npz import read_npz, write_npz
 from openset.errors import OpenSetError
-from openset.evaluation import evaluate, provenance
+from openset.evaluation import evaluate
 from openset.methods import METHODS
 from openset.protocols import Part, Protocol, load
 from openset.reading import read_outputs
+from openset.results.document import Document
+from openset.results.provenance import provenance
 from openset.scores import Scores
 from openset.train import checkpoint
 from openset.train.build import make_fabric, make_network
@@ -31,7 +34,7 @@ from openset.train.state import as_now, differences, kept_state
 
 if TYPE_CHECKING:
     from openset.methods import Method
-    from openset.posthoc import Outputs
+    from openset.posthoc import Head, Outputs
 
 WEIGHTS = Path("checkpoints")
 STATE = WEIGHTS / "state.safetensors"
@@ -190,6 +193,7 @@ def write_results(
         "method": config.method.name,
         "seed": config.seed,
         "data": protocol.fingerprint,
+        "model": checkpoint.fingerprint_of(out / WEIGHTS / f"{extra['weights']}.safetensors"),
     }
     scores: dict[str, Scores] = {}
     for name, part in protocol.parts.items():
@@ -199,19 +203,24 @@ def write_results(
             scores[name].write(out / f"scores_{name}.parquet")
     threshold = operating.choose(scores["val"], config.train.threshold)
     threshold.write(out / "threshold.json")
-    evaluation = evaluate(scores["test"], n_resamples=200)
+    evaluation = evaluate(scores["test"])
+    document = Document.of(
+        [evaluation],
+        names=[f"{config.method.name} on {protocol.name}, split {config.split}"],
+        files=["scores_test.parquet"],
+        origin=provenance("torch", "lightning-fabric", "safetensors", threads=torch.get_num_threads()),
+    )
+    on_test = threshold.apply(scores["test"])
     summary = {
-        "schema": 1,
         **meta,
         "class_names": list(protocol.class_names),
         **extra,
         "threshold": {"value": threshold.value, "rule": threshold.rule},
-        "on_test": threshold.apply(scores["test"]),
-        "metrics": [result.as_json() for result in evaluation.results],
+        "on_test": on_test.as_json(),
+        **document.as_json(),
         "data_notes": list(protocol.notes),
-        "notes": list(evaluation.notes),
+        "notes": [*evaluation.notes, *threshold.notes, *on_test.notes],
         "config": config.as_plain(),
-        "provenance": {**provenance(), **_versions()},
     }
     write_json(out / "summary.json", summary)
     return summary
@@ -222,8 +231,9 @@ def rescore(config: Config, source: Path, out: Path, *, on_corrupt: str = "stop"
     stored = dict(read_json(source / "summary.json"))
     protocol = _protocol(config, on_corrupt)
     method = METHODS[config.method.name](1, len(protocol.class_names), **config.method.options)
+    head = _stored_head(source, stored) if method.linear_head() is not None else None
     outputs = {
-        name: _stored_outputs(source, name, part, config, background=method.background)
+        name: _stored_outputs(source, name, part, config, background=method.background, head=head)
         for name, part in protocol.parts.items()
     }
     _copy_weights(source, out)
@@ -250,7 +260,16 @@ def reapply(config: Config, source: Path, out: Path, *, on_corrupt: str = "stop"
     return write_results(config, protocol, trained.network.method, outputs, out, _about_training(stored, source))
 
 
-def _stored_outputs(source: Path, name: str, part: Part, config: Config, *, background: bool) -> "Outputs":
+def _stored_head(source: Path, stored: dict[str, Any]) -> "Head":
+    """The last layer of a finished run, which outputs that an earlier version wrote do not hold."""
+    tensors, _ = checkpoint.read_tensors(source / WEIGHTS / f"{Path(stored['weights']).name}.safetensors")
+    bias = tensors.get("method.head.bias")
+    return tensors["method.head.weight"].float().numpy(), None if bias is None else bias.float().numpy()
+
+
+def _stored_outputs(
+    source: Path, name: str, part: Part, config: Config, *, background: bool, head: "Head | None" = None
+) -> "Outputs":
     """Outputs of a finished run, if they are of the samples that the protocol has now."""
     file = source / f"outputs_{name}.npz"
     arrays = read_npz(file)
@@ -258,7 +277,8 @@ def _stored_outputs(source: Path, name: str, part: Part, config: Config, *, back
         raise OpenSetError(
             f"{file} is of other samples than {config.protocol} has now for '{name}': give another --out to train anew."
         )
-    return read_outputs(file, background=background)
+    outputs = read_outputs(file, background=background)
+    return outputs if outputs.head is not None else replace(outputs, head=head)
 
 
 _KEPT = (
@@ -285,14 +305,3 @@ def _copy_weights(source: Path, out: Path) -> None:
         if not file.name.startswith("state"):
             shutil.copyfile(file, out / WEIGHTS / file.name)
     shutil.copyfile(source / "log.csv", out / "log.csv")
-
-
-def _versions() -> dict[str, str]:
-    from importlib.metadata import version
-
-    import torch
-
-    return {
-        **{name: version(name) for name in ("torch", "lightning-fabric", "safetensors")},
-        "threads": str(torch.get_num_threads()),
-    }

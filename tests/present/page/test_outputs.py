@@ -8,7 +8,9 @@ import sys
 import pytest
 
 from openset.cli import main
-from openset.results.tables import PaperTable, markdown_escape
+from openset.present.latex import latex_table
+from openset.present.markdown import markdown_escape, markdown_table
+from openset.results.table import Table
 from openset.scores import Scores
 
 
@@ -68,8 +70,8 @@ def test_splits_are_summed_up_on_the_page(make_scores, tmp_path):
         run("evaluate", *splits, "--resamples", 20, "--report", tmp_path / "r.html", "--markdown", tmp_path / "t.md")
         == 0
     )
-    assert "ours (mean ± sd of 3)" in (tmp_path / "r.html").read_text(encoding="utf-8")
-    assert "ours (mean ± sd of 3)" in (tmp_path / "t.md").read_text(encoding="utf-8")
+    assert "ours (mean ± sd of 3 splits)" in (tmp_path / "r.html").read_text(encoding="utf-8")
+    assert "ours (mean ± sd of 3 splits)" in (tmp_path / "t.md").read_text(encoding="utf-8")
 
 
 def test_one_kind_of_open_set_sample_can_be_chosen(files, tmp_path):
@@ -111,11 +113,11 @@ def test_tables_are_not_written_over_what_is_read(files, capsys):
 
 
 def test_a_table_for_a_paper_by_hand():
-    made = PaperTable(["Model", "a_b"], [["[x]", "-.050 [-.060, .010]"]], [["mean", ".1 ± .2"]], title="50 % of it")
-    assert made.latex().splitlines() == [
+    made = Table(["Model", "a_b"], [["[x]", "-.050 [-.060, .010]"]], [["mean", ".1 ± .2"]], title="50 % of it")
+    assert latex_table(made).splitlines() == [
         r"% needs \usepackage{booktabs}",
         "% 50 % of it",
-        r"\begin{tabular}{lc}",
+        r"\begin{tabular}{lr}",
         r"\toprule",
         r"Model & a\_b \\",
         r"\midrule",
@@ -125,7 +127,7 @@ def test_a_table_for_a_paper_by_hand():
         r"\bottomrule",
         r"\end{tabular}",
     ]
-    assert made.markdown().splitlines() == [
+    assert markdown_table(made).splitlines() == [
         "**50 % of it**",
         "",
         r"| Model | a\_b |",

@@ -8,9 +8,11 @@ import pytest
 
 from openset.errors import OpenSetError
 from openset.evaluation import evaluate
-from openset.present.page import Model, evaluation_page, write_page
+from openset.present.page import evaluation_page, write_page
 from openset.present.page.html import section, table, text
 from openset.present.page.page import render
+from openset.results.document import Document
+from openset.results.table import Cell, Table
 from openset.scores import Scores
 
 NASTY = "<script>alert(1)</script>"
@@ -22,9 +24,8 @@ def data_of(page):
 
 
 def page_of(*scores, names=None, **options):
-    names = names or [f"model {i}" for i in range(len(scores))]
-    models = [Model(name, one, evaluate(one, n_resamples=20)) for name, one in zip(names, scores, strict=True)]
-    return evaluation_page(models, **options)
+    evaluations = [evaluate(one, n_resamples=20) for one in scores]
+    return evaluation_page(Document.of(evaluations, names=names, models=scores, **options))
 
 
 def test_every_name_is_escaped():
@@ -63,7 +64,7 @@ def test_placeholders_in_content_are_not_filled():
 
 def test_html_helpers_escape():
     assert text("<&\"'>") == "&lt;&amp;&quot;&#x27;&gt;"
-    made = table([NASTY], [[NASTY], [(NASTY, 1.5)]], name="a", caption=NASTY)
+    made = table(Table([NASTY], [[NASTY], [Cell(NASTY, 1.5)]], title=NASTY), name="a")
     assert NASTY not in made
     assert 'data-value="1.5"' in made
     assert NASTY not in section(NASTY, name="a")
@@ -129,9 +130,18 @@ def test_the_verdict_speaks_of_the_kinds_that_the_best_model_met(make_scores, or
 
 
 def test_a_page_without_tests_claims_nothing_about_the_samples(make_scores):
-    models = make_scores(), make_scores(seed=1)
-    assert "not run on the same samples" not in page_of(*models)
-    assert "not run on the same samples" in page_of(*models, tests=[])
+    models = make_scores(), make_scores(n=200)
+    evaluations = [evaluate(one, intervals=False) for one in models]
+    assert "not run on the same samples" not in evaluation_page(Document.of(evaluations))
+    assert "not run on the same samples" in page_of(*models)
+
+
+def test_a_document_without_scores_has_a_page_of_tables(make_scores):
+    document = Document.of([evaluate(make_scores(), n_resamples=20)], names=["ours"])
+    page = evaluation_page(document)
+    assert 'id="metrics"' in page
+    assert 'id="operating"' not in page
+    assert "models" not in data_of(page)
 
 
 def test_a_folder_or_an_unwritable_place_is_one_sentence(tmp_path):

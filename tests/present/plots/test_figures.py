@@ -12,12 +12,14 @@ from openset.evaluation import evaluate
 from openset.metrics import open_set_confusion_matrix
 from openset.present import plots
 from openset.present.plots.style import COLOURS, ONE_COLUMN, TWO_COLUMNS
+from openset.results.document import Document
+from openset.results.spread import spread_of
 from openset.results.views import (
     BenchRow,
     GammaLog,
     Sensitivity,
     TrainingLog,
-    class_figures,
+    class_rates,
     oscr_band,
     probability_histogram,
     risk_curve,
@@ -102,7 +104,9 @@ def test_a_name_that_begins_with_an_underscore_is_in_every_legend(make_scores, t
         plots.roc(dict.fromkeys(names, roc_of(scores.counts()))),
         plots.risk(dict.fromkeys(names, risk_curve(scores))),
         plots.gamma_over_epochs(dict.fromkeys(names, GammaLog([1, 2], [0.1, 0.5], [1.0, 0.8]))),
-        plots.sensitivity(dict.fromkeys(names, Sensitivity([0.1, 0.2], [[0.8, 0.9], [0.7, 0.7]]))),
+        plots.sensitivity(
+            dict.fromkeys(names, Sensitivity([0.1, 0.2], [spread_of([0.8, 0.9]), spread_of([0.7, 0.7])]))
+        ),
         plots.quality_against_time({name: [(20.0, 0.9), (5.0, 0.8)] for name in names}),
     ]
     for figure in figures:
@@ -147,7 +151,7 @@ def test_confusion_from_two_to_150_classes(make_scores, tmp_path, n_classes):
 
 @pytest.mark.parametrize("n_classes", [4, 100])
 def test_classes_weakest_first(make_scores, tmp_path, n_classes):
-    found = class_figures(make_scores(n=3000, n_classes=n_classes), 1.0)
+    found = class_rates(make_scores(n=3000, n_classes=n_classes), 1.0)
     axis = drawn(plots.per_class_ccr(found), tmp_path).axes[0]
     heights = axis.containers[0].lines[0].get_ydata()
     assert np.array_equal(heights, np.sort(found.ccr))
@@ -158,7 +162,10 @@ def test_training_figures(tmp_path):
     epochs = [1, 2, 3]
     figure = drawn(plots.gamma_over_epochs({"S": GammaLog(epochs, [0.1, 0.5, 0.9], [1.0, 0.8, 0.7])}), tmp_path)
     assert line(figure.axes[1], "S").get_ydata().tolist() == [1.0, 0.8, 0.7]
-    figure = drawn(plots.sensitivity({"CIFAR10": Sensitivity([0.1, 0.2], [[0.8, 0.9], [0.7, 0.7]])}), tmp_path)
+    figure = drawn(
+        plots.sensitivity({"CIFAR10": Sensitivity([0.1, 0.2], [spread_of([0.8, 0.9]), spread_of([0.7, 0.7])])}),
+        tmp_path,
+    )
     assert line(figure.axes[0], "CIFAR10").get_ydata() == pytest.approx([0.85, 0.7])
     figure = drawn(plots.training_curves(TrainingLog(epochs, {"loss": [3, None, 1], "$acc": [0, 1, 1]})), tmp_path)
     assert np.isnan(figure.axes[0].get_lines()[0].get_ydata()[1])
@@ -234,7 +241,7 @@ def test_a_bad_place_is_one_sentence(make_scores, tmp_path):
 def test_all_figures_of_several_models(make_scores, tmp_path):
     models = [make_scores(n=300, seed=seed, probabilities=seed == 1) for seed in range(2)]
     evaluations = [evaluate(scores, intervals=False) for scores in models]
-    made = plots.write_figures(tmp_path, ["../up", "b"], models, evaluations, formats=["svg"])
+    made = plots.write_figures(tmp_path, Document.of(evaluations, names=["../up", "b"], models=models), formats=["svg"])
     assert {path.parent for path in made} == {tmp_path}
     assert sorted(path.stem for path in made) == [
         "confusion-best",
@@ -261,7 +268,7 @@ def test_figures_where_only_one_of_the_models_has_negatives(make_scores, tmp_pat
         "openset.present.plots.curves.oscr", lambda shown, **rest: drawn_curves.append(shown) or oscr(shown)
     )
     evaluations = [evaluate(scores, intervals=False) for scores in models]
-    assert plots.write_figures(tmp_path, names, models, evaluations, formats=["svg"])
+    assert plots.write_figures(tmp_path, Document.of(evaluations, names=names, models=models), formats=["svg"])
     assert {part: list(lines) for part, lines in drawn_curves[0].items()} == {"negative": ["full"], "unknown": names}
 
 
@@ -287,7 +294,7 @@ def test_figures_against_the_only_group_there_is(make_scores, tmp_path):
     groups = np.where(full.labels < 0, "far", "")
     scores = Scores(full.labels, full.predictions, full.unknown_score, groups=groups)
     found = evaluate(scores, against=["far"], intervals=False)
-    made = plots.write_figures(tmp_path, ["m"], [scores], [found], against=["far"], formats=["svg"])
+    made = plots.write_figures(tmp_path, Document.of([found], models=[scores]), formats=["svg"])
     named = {file.stem for file in made if "<!-- far " in file.read_text()}
     assert named == {"oscr-log", "oscr-linear", "roc", "unknown-recall"}
     assert "accepted far" in (tmp_path / "risk.svg").read_text()

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from openset.metrics import open_set_confusion_matrix
-from openset.results.views import class_figures, details_at
+from openset.results.views import class_rates, details_at
 from openset.scores import Scores
 
 
@@ -40,9 +40,9 @@ def test_beyond_fifty_classes_there_is_no_matrix(make_scores):
     assert details_at(make_scores(n_classes=50), [0.0]).matrix is not None
 
 
-def test_classes_without_samples_are_left_out_of_class_figures():
+def test_classes_without_samples_are_left_out_of_class_rates():
     scores = Scores([0, 2, -2], [0, 2, 0], [0.1, 0.9, 0.5], class_names=["a", "b", "c"])
-    found = class_figures(scores, 0.5)
+    found = class_rates(scores, 0.5)
     assert found.names == ("a", "c")
     assert found.ccr.tolist() == [1.0, 0.0]
     assert found.accuracy.tolist() == [1.0, 1.0]

@@ -54,7 +54,7 @@ def command(
     from openset.detection.comparison import compare as compare_detectors
     from openset.detection.measure.evaluation import RECALLS
     from openset.detection.tables import difference_table, for_terminal
-    from openset.results.tables import csv_text
+    from openset.results.table import Table
 
     check_outputs(
         json, latex, markdown, csv, inputs=[known_gt, wild_gt, *(known_dt or ()), *(wild_dt or ()), *(dt or ())]
@@ -84,6 +84,6 @@ def command(
     if json is not None:
         write_json(json, {"schema": 1, "names": names, "differences": [asdict(row) for row in rows]})
     made = difference_table(rows, names)
-    lines = csv_text([field.name for field in fields(Difference)], map(astuple, rows))
+    lines = Table([field.name for field in fields(Difference)], list(map(astuple, rows)))
     write_tables(latex, markdown, csv, [made], lines)
     say(*noted(first, second), for_terminal(made))

@@ -2,11 +2,7 @@
 
 from openset.present.page.bench import bench_page as bench_page
 from openset.present.page.detection import detection_page as detection_page
-from openset.present.page.evaluation import Model as Model
-from openset.present.page.evaluation import best_of as best_of
 from openset.present.page.evaluation import evaluation_page as evaluation_page
 from openset.present.page.gallery import FalseDetection as FalseDetection
 from openset.present.page.page import write_page as write_page
 from openset.present.page.training import training_section as training_section
-from openset.results.paired import Paired as Paired
-from openset.results.paired import against_best as against_best

@@ -2,13 +2,14 @@
 
 from collections.abc import Sequence
 
-import numpy as np
-
 from openset.errors import OpenSetError
-from openset.intervals import over_splits
-from openset.present.page.html import Cell, chart, definitions, section, table, text
-from openset.present.page.page import made_with, render
-from openset.results.tables import counted, number
+from openset.present.page.html import chart, definitions, section, table, text
+from openset.present.page.page import render
+from openset.results.numbers import counted, span
+from openset.results.provenance import provenance
+from openset.results.spread import MEANING
+from openset.results.table import Cell, Content, Table
+from openset.results.verdict import best_methods
 from openset.results.views.runs import BenchRow
 
 
@@ -21,17 +22,13 @@ def bench_page(
     protocols = list(dict.fromkeys(row.protocol for row in rows))
     charts = {f"bench-{i}": _dots([r for r in rows if r.protocol == name], metric) for i, name in enumerate(protocols)}
     figures = "".join(chart(f"bench-{i}", name) for i, name in enumerate(protocols))
-    cells: list[list[Cell]] = []
+    cells: list[list[Content]] = []
     for row in rows:
-        mean = float(np.mean(row.values))
-        spread: list[Cell] = ["–", "–"]
-        if len(row.values) > 1:
-            found = over_splits(row.values, splits=row.splits)
-            assert found.sd is not None
-            spread = [(number(found.sd), found.sd), (f"[{number(found.low)}, {number(found.high)}]", found.low)]
-        runs = str(len(row.values)), float(len(row.values))
-        cells.append([row.method, row.protocol, (number(mean), mean), *spread, runs])
-    wording = f"<p>{text(_winners(rows, protocols, metric, better))}</p>"
+        found = row.spread
+        ends = "–" if found.low is None or found.high is None else Cell(span(found.low, found.high), found.low)
+        sd = "–" if found.sd is None else found.sd
+        cells.append([row.method, row.protocol, found.value, sd, ends, found.n_splits, found.n])
+    wording = f"<p>{text(best_methods(rows, metric, better))}</p>"
     n_methods = len({row.method for row in rows})
     size = f"{counted(len(protocols), 'protocol')}, {counted(n_methods, 'method')}"
     parts = [
@@ -41,29 +38,31 @@ def bench_page(
             "Methods",
             f'<div class="charts">{figures}</div>',
             name="methods",
-            hint="A dot is the mean, its bar one standard deviation, the small lines are the runs.",
+            hint=f"A dot is the mean, its bar one standard deviation, the small lines are the runs. {MEANING}",
         ),
         section(
             "Table",
             table(
-                ["Method", "Protocol", f"{metric}, mean", "sd", "95 % interval of the mean", "Runs"],
-                cells,
+                Table(
+                    ["Method", "Protocol", f"{metric}, mean", "sd", "95 % interval of the mean", "Splits", "Runs"],
+                    cells,
+                    title=f"{metric} over splits and seeds",
+                ),
                 name="bench",
-                caption=f"{metric} over splits and seeds",
                 search=True,
             ),
             name="table",
         ),
-        section("Versions", definitions(made_with()), name="foot"),
+        section("Versions", definitions(provenance()), name="foot"),
     ]
     return render(f"{title} · open-set report", parts, {"charts": charts})
 
 
 def _dots(rows: Sequence[BenchRow], metric: str) -> dict[str, object]:
-    means = [float(np.mean(row.values)) for row in rows]
-    spreads = [float(np.std(row.values, ddof=1)) if len(row.values) > 1 else 0.0 for row in rows]
+    means = [row.spread.value for row in rows]
+    sds = [row.spread.sd or 0.0 for row in rows]
     # With two runs the bar of one standard deviation reaches beyond both.
-    ends = [mean + sign * sd for mean, sd in zip(means, spreads, strict=True) for sign in (-1, 1)]
+    ends = [mean + sign * sd for mean, sd in zip(means, sds, strict=True) for sign in (-1, 1)]
     ends += [float(value) for row in rows for value in row.values]
     room = 0.06 * (max(ends) - min(ends)) or 0.01
     return {
@@ -73,15 +72,6 @@ def _dots(rows: Sequence[BenchRow], metric: str) -> dict[str, object]:
         "max": max(ends) + room,
         "rows": [
             {"name": row.method, "mean": mean, "sd": sd, "values": [float(value) for value in row.values]}
-            for row, mean, sd in zip(rows, means, spreads, strict=True)
+            for row, mean, sd in zip(rows, means, sds, strict=True)
         ],
     }
-
-
-def _winners(rows: Sequence[BenchRow], protocols: Sequence[str], metric: str, better: str) -> str:
-    choose = max if better == "higher" else min
-    wording = []
-    for protocol in protocols:
-        best = choose((row for row in rows if row.protocol == protocol), key=lambda row: float(np.mean(row.values)))
-        wording.append(f"{best.method} on {protocol} ({number(float(np.mean(best.values)))})")
-    return f"Best mean {metric}: {', '.join(wording)}."

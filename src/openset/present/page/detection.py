@@ -5,9 +5,11 @@ from typing import Any
 
 from openset.detection.verdict import TRAINING_RULE, headline, verdict
 from openset.present.page.gallery import FalseDetection, gallery_section
-from openset.present.page.html import Cell, chart, definitions, section, table, text
-from openset.present.page.page import made_with, render
-from openset.results.tables import number
+from openset.present.page.html import chart, definitions, section, table, text
+from openset.present.page.page import render
+from openset.results.numbers import number
+from openset.results.provenance import provenance
+from openset.results.table import Cell, Content, Table
 from openset.results.views.detection import ERROR_KINDS, DetectionResult, WildernessResult, row_name
 
 
@@ -23,7 +25,7 @@ def detection_page(name: str, result: DetectionResult, *, gallery: Sequence[Fals
         _confusion(result),
         _background(result),
         pictures,
-        section("Versions", definitions(made_with()), name="foot"),
+        section("Versions", definitions(provenance()), name="foot"),
     ]
     return render(f"{name} · open-set detection", list(filter(None, parts)), _data(result))
 
@@ -127,13 +129,13 @@ def _kind(name: str) -> str:
 
 
 def _wilderness(rows: Sequence[WildernessResult]) -> str:
-    cells: list[list[Cell]] = [
+    cells: list[list[Content]] = [
         [
-            (f"{row.recall:g}", row.recall),
+            Cell(f"{row.recall:g}", row.recall),
             row.variant,
-            (number(row.awi) + _reach(row), row.awi),
-            (f"{row.slope:.4f}", row.slope),
-            (f"{row.fp_per_1000:,.1f}", row.fp_per_1000),
+            Cell(number(row.awi) + _reach(row), row.awi),
+            Cell(f"{row.slope:.4f}", row.slope),
+            Cell(f"{row.fp_per_1000:,.1f}", row.fp_per_1000),
             ", ".join(row.unreached) or "–",
         ]
         for row in rows
@@ -145,19 +147,21 @@ def _wilderness(rows: Sequence[WildernessResult]) -> str:
         '<input type="range" id="ratio" min="0" max="1" step="1" value="0"></label>'
         '<p id="summary" role="status" aria-live="polite"></p></div>',
         chart("wilderness", "Wilderness Impact over the wilderness ratio"),
-        table(["Recall"], [], name="at-ratio", caption="At this wilderness ratio"),
+        table(Table(["Recall"], [], title="At this wilderness ratio"), name="at-ratio"),
         table(
-            [
-                "Recall",
-                "Variant",
-                "Mean impact (AWI)",
-                "Slope",
-                "False detections per 1,000 wild images",
-                "Classes that miss the recall",
-            ],
-            cells,
+            Table(
+                [
+                    "Recall",
+                    "Variant",
+                    "Mean impact (AWI)",
+                    "Slope",
+                    "False detections per 1,000 wild images",
+                    "Classes that miss the recall",
+                ],
+                cells,
+                title="Over all ratios",
+            ),
             name="awi",
-            caption="Over all ratios",
         ),
         name="operating",
         hint="Wild images show no known object, so each detection on them is wrong. The ratio is wild to known images.",
@@ -165,18 +169,18 @@ def _wilderness(rows: Sequence[WildernessResult]) -> str:
 
 
 def _errors(result: DetectionResult) -> str:
-    cells: list[list[Cell]] = []
+    cells: list[list[Content]] = []
     for found in result.errors:
         for where, counts in (
             ("known images", found.closed_set),
             (f"wilderness ratio {found.ratio:.3g}", found.open_set),
         ):
-            numbers: list[Cell] = [(f"{count:,}", float(count)) for count in counts]
-            cells.append([(f"{found.recall:g}", found.recall), where, *numbers])
+            numbers = [Cell(f"{count:,}", count) for count in counts]
+            cells.append([Cell(f"{found.recall:g}", found.recall), where, *numbers])
     return section(
         "Kinds of errors",
         chart("errors", "Wrong detections by kind"),
-        table(["Recall", "On", *ERROR_KINDS], cells, name="errors", caption="Detections by kind"),
+        table(Table(["Recall", "On", *ERROR_KINDS], cells, title="Detections by kind"), name="errors"),
         name="errors",
     )
 
@@ -196,13 +200,13 @@ def _confusion(result: DetectionResult) -> str:
 def _background(result: DetectionResult) -> str:
     if not result.background:
         return ""
-    rows: list[list[Cell]] = [
+    rows: list[list[Content]] = [
         [
             name,
-            (f"{row.n:,}", float(row.n)),
-            (f"{row.mean:+.3f}", row.mean),
-            (f"{row.sd:.3f}", row.sd),
-            (f"{100 * row.share_background_higher:.1f} %", row.share_background_higher),
+            Cell(f"{row.n:,}", row.n),
+            Cell(f"{row.mean:+.3f}", row.mean),
+            Cell(f"{row.sd:.3f}", row.sd),
+            Cell(f"{100 * row.share_background_higher:.1f} %", row.share_background_higher),
         ]
         for name, row in result.background.items()
     ]
@@ -210,10 +214,12 @@ def _background(result: DetectionResult) -> str:
         "Object against background",
         chart("background", "p(class) - p(background) of correct detections"),
         table(
-            ["Class", "Correct detections", "Mean difference", "sd", "Background higher"],
-            rows,
+            Table(
+                ["Class", "Correct detections", "Mean difference", "sd", "Background higher"],
+                rows,
+                title="Would rejecting where the background wins help?",
+            ),
             name="background",
-            caption="Would rejecting where the background wins help?",
             search=True,
         ),
         name="background",

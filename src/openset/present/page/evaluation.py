@@ -1,20 +1,19 @@
 """The page of one or several evaluated models."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
+from typing import Any
 
-import numpy as np
-
-from openset.evaluation import Evaluation, Result
 from openset.metrics import METRICS
-from openset.present.page.html import Cell, chart, choice, definitions, section, table, text
-from openset.present.page.page import Section, made_with, render
+from openset.present.page.html import chart, choice, definitions, section, table, text
+from openset.present.page.page import Section, render
 from openset.present.page.payload import payload
-from openset.results.paired import Paired
-from openset.results.tables import interval, number
-from openset.results.verdict import open_set, p_text, verdict
-from openset.scores import Scores
+from openset.results.document import Document
+from openset.results.table import Content, Table
+from openset.results.tables import gate_table, headline_table, sample_counts, tests_table, value_cell
+from openset.results.verdict import open_set
 
+_SIZES = "test sets of different sizes"
 _MARKS = {
     "at_acceptance=0.95": "95 % of knowns accepted",
     "at_fpr=0.1": "10 % of open set accepted",
@@ -23,133 +22,73 @@ _MARKS = {
 }
 
 
-@dataclass(frozen=True, eq=False)
-class Model:
-    """A model's scores with their evaluation."""
-
-    name: str
-    scores: Scores
-    evaluation: Evaluation
-    source: str = ""
-    """The file they are from."""
-
-
-def best_of(evaluations: Sequence[Evaluation], against: str) -> int:
-    """Which has the largest OpenAUC; the first of equals."""
-    values = [evaluation.find("open_auc", against=against).value for evaluation in evaluations]
-    return int(np.argmax(values))
-
-
-def evaluation_page(
-    models: Sequence[Model],
-    *,
-    against: Sequence[str] | None = None,
-    tests: Sequence[Paired] | None = None,
-    spreads: Mapping[str, Sequence[str]] | None = None,
-    title: str | None = None,
-    extra: Sequence[Section] = (),
-) -> str:
-    """HTML of the page.
+def evaluation_page(document: Document, *, title: str | None = None, extra: Sequence[Section] = ()) -> str:
+    """HTML of the page: curves and operating points where the document has the scores, tables in any case.
 
     Args:
-        models: with their evaluations, in the order to be shown.
-        against: as given to `evaluate`.
-        tests: paired tests on the same samples, none if there are no such; not given, the page says nothing of them.
-        spreads: rows of means over splits, by name.
+        document: what to show.
         title: else the name of the only model, or how many there are.
         extra: further sections, such as that of `training_section`.
     """
-    names = [model.name for model in models]
-    evaluations = [model.evaluation for model in models]
-    parts = [list(against or model.scores.against_choices()) for model in models]
-    best = best_of(evaluations, parts[0][0])
-    order = np.argsort([-e.find("open_auc", against=p[0]).value for e, p in zip(evaluations, parts, strict=True)])
-    data = payload(names, [model.scores for model in models], parts, np.argsort(order).tolist())
-    data["selected"] = best
+    names, best = document.names, document.ranking[0]
+    data: dict[str, Any] = {}
+    if document.models:
+        places = [document.ranking.index(i) for i in range(len(names))]
+        data = payload(names, document.models, [one.against for one in document.evaluations], places)
+        data["selected"] = best
     data["charts"] = {name: chart for part in extra for name, chart in part.charts.items()}
     shown = title or (names[0] if len(names) == 1 else f"{len(names)} models compared")
     sections = [
-        _verdict(names, evaluations, best, tests, parts[best]),
-        _models(names, evaluations, parts, spreads or {}),
-        _operating(data, names, best),
-        _paired(tests or (), evaluations[0].level),
-        _classes(),
-        _slips(),
-        _confusion(),
+        _verdict(document),
+        _models(document),
+        _gate(document),
+        _operating(data, names, best) if document.models else "",
+        _paired(document),
+        *([_classes(), _slips(), _confusion()] if document.models else []),
         *(part.html for part in extra),
-        _figures(names, evaluations),
-        _foot(models),
+        _metrics(document),
+        _foot(document),
     ]
-    return render(f"{shown} · open-set report", [_header(shown, models), *filter(None, sections)], data)
+    return render(f"{shown} · open-set report", [_header(shown, document), *filter(None, sections)], data)
 
 
-def _header(title: str, models: Sequence[Model]) -> str:
-    first = models[0].evaluation
-    same = all(
-        (m.evaluation.n_known, m.evaluation.n_negative, m.evaluation.n_unknown)
-        == (first.n_known, first.n_negative, first.n_unknown)
-        for m in models
-    )
-    kinds = {"known": first.n_known, "negative": first.n_negative, "unknown": first.n_unknown}
-    counted = ", ".join(f"{n:,} {kind}" for kind, n in kinds.items() if n)
-    wording = f"{counted} samples, {first.n_classes:,} known classes" if same else "test sets of different sizes"
-    return f"<header><h1>{text(title)}</h1><p>{text(wording)}</p></header>"
+def _header(title: str, document: Document) -> str:
+    first = document.evaluations[0]
+    sizes = {(one.n_known, one.n_negative, one.n_unknown) for one in document.evaluations}
+    wording = f"{sample_counts(first)} samples, {first.n_classes:,} known classes"
+    return f"<header><h1>{text(title)}</h1><p>{text(wording if len(sizes) == 1 else _SIZES)}</p></header>"
 
 
-def _verdict(
-    names: Sequence[str],
-    evaluations: Sequence[Evaluation],
-    best: int,
-    tests: Sequence[Paired] | None,
-    parts: Sequence[str],
-) -> str:
-    told = verdict(names, evaluations, best, tests, parts)
-    notes = [
-        f"{name}: {note}" if len(names) > 1 else note
-        for name, evaluation in zip(names, evaluations, strict=True)
-        for note in evaluation.notes
-    ]
-    level = evaluations[0].level
-    words = f'<p class="lead">{text(told[0])}</p>' + "".join(f"<p>{text(wording)}</p>" for wording in told[1:])
+def _verdict(document: Document) -> str:
+    lead, *others = document.verdict
+    notes = [f"{name}: {note}" if len(document.names) > 1 else note for name, note in document.notes]
+    words = f'<p class="lead">{text(lead)}</p>' + "".join(f"<p>{text(wording)}</p>" for wording in others)
     if notes:
         words += '<ul class="notes">' + "".join(f"<li>{text(note)}</li>" for note in notes) + "</ul>"
-    if evaluations[best].n_resamples:
-        words += f'<p class="hint">Brackets hold {100 * level:g} % intervals.</p>'
+    if document.evaluations[0].n_resamples:
+        words += f'<p class="hint">Brackets hold {100 * document.evaluations[0].level:g} % intervals.</p>'
     return section("Verdict", words, name="verdict")
 
 
-def _cell(result: Result) -> Cell:
-    return interval(result), result.value
-
-
-def _models(
-    names: Sequence[str],
-    evaluations: Sequence[Evaluation],
-    parts: Sequence[Sequence[str]],
-    spreads: Mapping[str, Sequence[str]],
-) -> str:
+def _models(document: Document) -> str:
     made: list[str] = []
-    for part in dict.fromkeys(part for own in parts for part in own):
-        rows, titles = [], [""]
-        for name, evaluation, own in zip(names, evaluations, parts, strict=True):
-            if part in own:
-                found = evaluation.headline(part)
-                titles = [f"{r.title} {'↑' if METRICS[r.name].better == 'higher' else '↓'}" for r in found]
-                rows.append([name, *(_cell(result) for result in found)])
+    for part in dict.fromkeys(part for one in document.evaluations for part in one.against):
+        found = headline_table(document, part, arrows=True)
         caption = f"Against {'all open-set samples' if part == 'all' else open_set(part)}"
-        made.append(
-            table(["Model", *titles], rows, name=f"models-{len(made)}", caption=caption, search=len(names) > 10)
-        )
-        if spreads and part == parts[0][0]:
-            made.append(
-                table(
-                    ["Splits of one model", *titles],
-                    [[name, *cells] for name, cells in spreads.items()],
-                    name="splits",
-                    caption="Mean and standard deviation over splits",
-                )
-            )
+        sheet = replace(found, below=(), title=caption)
+        made.append(table(sheet, name=f"models-{len(made)}", search=len(document.names) > 10))
+        if found.below and part == document.evaluations[0].against[0]:
+            means = Table(["Splits of one model", *found.head[1:]], found.below, title=found.note)
+            made.append(table(means, name="splits"))
     return section("Models side by side", *made, name="models", hint="↑ higher is better, ↓ lower is better.")
+
+
+def _gate(document: Document) -> str:
+    if not document.gate:
+        return ""
+    missed = sum(not one.reached for one in document.gate)
+    hint = f"{missed} of {len(document.gate)} missed." if missed else "All reached."
+    return section("Release gate", table(gate_table(document), name="gate"), name="gate", hint=hint)
 
 
 def _operating(data: Mapping[str, object], names: Sequence[str], best: int) -> str:
@@ -177,7 +116,7 @@ def _operating(data: Mapping[str, object], names: Sequence[str], best: int) -> s
         f'<div class="marks" role="group" aria-label="Go to">{marks}</div>'
         '<p id="summary" role="status" aria-live="polite"></p></div>'
     )
-    live = table(["Model"], [], name="live", caption="All models at this operating point", search=len(names) > 10)
+    live = table(Table(["Model"], [], title="All models at this operating point"), name="live", search=len(names) > 10)
     apart = ""
     if {"negative", "unknown"} <= set(parts):
         apart = (
@@ -207,39 +146,14 @@ def _operating(data: Mapping[str, object], names: Sequence[str], best: int) -> s
     )
 
 
-def _paired(tests: Sequence[Paired], level: float) -> str:
-    if not tests:
+def _paired(document: Document) -> str:
+    if not document.tests:
         return ""
-    rows: list[list[Cell]] = []
-    for test in tests:
-        gap = test.comparison.difference
-        wording = "no difference beyond chance"
-        if test.sure:
-            higher = METRICS[test.comparison.metric].better == "higher"
-            wording = f"{test.first if (gap.value > 0) == higher else test.second} is better"
-        rows.append(
-            [
-                test.first,
-                test.second,
-                test.title,
-                (number(test.comparison.first.value), test.comparison.first.value),
-                (number(test.comparison.second.value), test.comparison.second.value),
-                (f"{gap.value:+.3f} [{gap.low:+.3f}, {gap.high:+.3f}]", gap.value),
-                (p_text(test.p_value), test.p_value),
-                wording,
-            ]
-        )
     return section(
         "Paired test on the same samples",
-        table(
-            ["First", "Second", "Figure", "First's", "Second's", "First minus second", "p", "Meaning"],
-            rows,
-            name="paired",
-            caption=f"Differences with {100 * level:g} % intervals",
-            search=len(rows) > 20,
-        ),
+        table(tests_table(document), name="paired", search=len(document.tests) > 20),
         name="paired",
-        hint="OpenAUC and AUROC: DeLong's paired test; other figures: paired bootstrap. Several models against the "
+        hint="OpenAUC and AUROC: DeLong's paired test; other metrics: paired bootstrap. Several models against the "
         "best: p-values with Holm's correction.",
     )
 
@@ -247,7 +161,7 @@ def _paired(tests: Sequence[Paired], level: float) -> str:
 def _classes() -> str:
     return section(
         "Known classes",
-        table(["Class"], [], name="classes", caption="Each known class at the operating point", search=True),
+        table(Table(["Class"], [], title="Each known class at the operating point"), name="classes", search=True),
         name="classes",
         hint='At <span data-at></span>. "Open set taken for it" counts open-set samples accepted as this class.',
     )
@@ -256,7 +170,9 @@ def _classes() -> str:
 def _slips() -> str:
     return section(
         "What slips through, and as what",
-        table(["Open-set class"], [], name="slips", caption="Open-set classes at the operating point", search=True),
+        table(
+            Table(["Open-set class"], [], title="Open-set classes at the operating point"), name="slips", search=True
+        ),
         name="slips",
         hint="At <span data-at></span>.",
     )
@@ -271,34 +187,34 @@ def _confusion() -> str:
     )
 
 
-def _figures(names: Sequence[str], evaluations: Sequence[Evaluation]) -> str:
-    rows: list[list[Cell]] = [
-        [name, result.title, result.against, _cell(result)]
-        for name, evaluation in zip(names, evaluations, strict=True)
+def _metrics(document: Document) -> str:
+    rows: list[list[Content]] = [
+        [name, result.title, result.against, value_cell(result)]
+        for name, evaluation in zip(document.names, document.evaluations, strict=True)
         for result in evaluation.results
     ]
     return section(
-        "Every figure",
-        "<details><summary>Show all figures</summary>",
-        table(["Model", "Figure", "Against", "Value"], rows, name="figures", caption="Every figure", search=True),
+        "Every metric",
+        "<details><summary>Show all metrics</summary>",
+        table(Table(["Model", "Metric", "Against", "Value"], rows, title="Every metric"), name="metrics", search=True),
         "</details>",
-        name="figures",
+        name="metrics",
     )
 
 
-def _foot(models: Sequence[Model]) -> str:
-    first = models[0].evaluation
+def _foot(document: Document) -> str:
+    first = document.evaluations[0]
     rows = [
         [
-            model.name,
-            model.source,
-            f"{model.evaluation.n_known:,} / {model.evaluation.n_negative:,} / {model.evaluation.n_unknown:,}",
-            f"{model.evaluation.n_classes:,}",
-            f"{model.evaluation.tied_pairs:.2%}",
-            model.evaluation.fingerprint,
-            ", ".join(f"{key}: {value}" for key, value in model.evaluation.meta.items()),
+            name,
+            file,
+            f"{one.n_known:,} / {one.n_negative:,} / {one.n_unknown:,}",
+            f"{one.n_classes:,}",
+            f"{one.tied_pairs:.2%}",
+            one.fingerprint,
+            ", ".join(f"{key}: {value}" for key, value in one.meta.items()),
         ]
-        for model in models
+        for name, file, one in zip(document.names, document.files, document.evaluations, strict=True)
     ]
     how = {
         "Rejection": "a sample is rejected if its unknown score is above the threshold; tied samples go together",
@@ -308,20 +224,22 @@ def _foot(models: Sequence[Model]) -> str:
         else "none were computed",
         "CCR": "share of knowns accepted and classified right",
         "Share of open set accepted (FPR)": "open-set samples not rejected, of all of them",
-        "Figures 'at best threshold'": "chosen on these test samples, so an upper limit",
-        **made_with(),
+        "Metrics 'at best threshold'": "chosen on these test samples, so an upper limit",
+        **document.provenance,
     }
     used = {r.title: f"{METRICS[r.name].summary} {METRICS[r.name].paper}" for r in first.results}
     return section(
         "Methods, versions, fingerprints",
         definitions(how),
         table(
-            ["Model", "File", "Known / negative / unknown", "Classes", "Tied pairs", "Fingerprint", "About"],
-            rows,
+            Table(
+                ["Model", "File", "Known / negative / unknown", "Classes", "Tied pairs", "Fingerprint", "About"],
+                rows,
+                title="Where the values come from; the fingerprint changes when any label, prediction or score does",
+            ),
             name="sources",
-            caption="Where the figures come from; the fingerprint changes when any label, prediction or score does",
         ),
-        "<details><summary>What each figure means</summary>",
+        "<details><summary>What each metric means</summary>",
         definitions(used),
         "</details>",
         name="foot",

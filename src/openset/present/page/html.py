@@ -1,10 +1,9 @@
 """Small pieces of HTML. Every text from outside passes through `text`, so that a name is always shown as a name."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
 
-Cell = str | tuple[str, float]
-"""What is shown, and where it is not plain text, the number it is sorted by."""
+from openset.results.table import Cell, Content, Table, text_of
 
 
 def text(words: object) -> str:
@@ -23,17 +22,11 @@ def section(title: str, *content: str, name: str, hint: str = "") -> str:
     return f'<section id="{name}" aria-labelledby="{name}-title">{heading}{note}{"".join(content)}</section>'
 
 
-def table(
-    columns: Sequence[str],
-    rows: Iterable[Sequence[Cell]],
-    *,
-    name: str,
-    caption: str,
-    search: bool = False,
-) -> str:
+def table(content: Table, *, name: str, search: bool = False) -> str:
     """A table that the page's script makes sortable, searchable and downloadable; whole and readable without it."""
-    head = "".join(f'<th scope="col">{text(column)}</th>' for column in columns)
-    body = "".join(f"<tr>{_row(row)}</tr>" for row in rows)
+    head = "".join(f'<th scope="col">{text(column)}</th>' for column in content.head)
+    body = "".join(f"<tr>{_row(row)}</tr>" for row in (*content.rows, *content.below))
+    caption = content.title
     return (
         f'<div class="table" data-table="{text(name)}"{" data-search" if search else ""}>'
         f'<div class="scroll" tabindex="0" role="region" aria-label="{text(caption)}">'
@@ -41,12 +34,15 @@ def table(
     )
 
 
-def _row(cells: Sequence[Cell]) -> str:
+def _row(cells: Sequence[Content]) -> str:
     made = []
     for place, cell in enumerate(cells):
-        shown, value = (cell, "") if isinstance(cell, str) else (cell[0], f' data-value="{cell[1]:.9g}"')
+        number = cell.value if isinstance(cell, Cell) else cell
+        value = f' data-value="{number:.9g}"' if isinstance(number, (int, float)) else ""
+        shown = text(text_of(cell))
+        shown = f"<strong>{shown}</strong>" if isinstance(cell, Cell) and cell.best else shown
         tag = 'th scope="row"' if place == 0 else "td"
-        made.append(f"<{tag}{value}>{text(shown)}</{tag[:2]}>")
+        made.append(f"<{tag}{value}>{shown}</{tag[:2]}>")
     return "".join(made)
 
 

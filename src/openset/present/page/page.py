@@ -7,7 +7,6 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -16,7 +15,6 @@ from typing import Any
 from openset._core.text import half_character
 from openset._io.atomic import write_text
 from openset.errors import OpenSetError
-from openset.evaluation import provenance
 from openset.present.page.html import text
 
 _SCRIPTS = ("charts.js", "matrix.js", "tables.js", "operating.js", "details.js", "sections.js", "page.js")
@@ -58,11 +56,6 @@ def packed_json(content: Any) -> str:
     except UnicodeEncodeError as error:
         raise OpenSetError(f"The page cannot be written: {half_character(error)}.") from error
     return base64.b64encode(gzip.compress(content, 6, mtime=0)).decode()
-
-
-def made_with() -> dict[str, str]:
-    """When and with what a page was made, for its foot."""
-    return {"made": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"), **provenance()}
 
 
 def write_page(path: str | Path, page: str) -> None:

@@ -1,4 +1,4 @@
-"""What the page's scripts draw: curves thinned to what can be seen, and figures at the thresholds of the slider."""
+"""What the page's scripts draw: curves thinned to what can be seen, and values at the thresholds of the slider."""
 
 from collections.abc import Sequence
 from typing import Any

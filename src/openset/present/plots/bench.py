@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 
-import numpy as np
 from matplotlib.figure import Figure
 
 from openset.errors import OpenSetError
@@ -11,7 +10,7 @@ from openset.results.views.runs import BenchRow
 
 
 def bench(rows: Sequence[BenchRow], *, metric: str = "OpenAUC") -> Figure:
-    """Mean and standard deviation of each method with the splits behind them; one panel per protocol."""
+    """Mean and standard deviation over splits of each method, with the runs behind them; one panel per protocol."""
     if not rows:
         raise OpenSetError("There is nothing to draw: the bench has no finished run.")
     protocols = list(dict.fromkeys(row.protocol for row in rows))
@@ -31,13 +30,11 @@ def bench(rows: Sequence[BenchRow], *, metric: str = "OpenAUC") -> Figure:
                 if row.protocol != protocol:
                     continue
                 at = methods.index(row.method)
-                mean = float(np.mean(row.values))
-                spread = float(np.std(row.values, ddof=1)) if len(row.values) > 1 else 0.0
                 axis.plot(row.values, [at + 0.22] * len(row.values), "|", color=GREY, markersize=4)
                 axis.errorbar(
-                    mean,
+                    row.spread.value,
                     at,
-                    xerr=spread,
+                    xerr=row.spread.sd or 0.0,
                     fmt=MARKERS[at % len(MARKERS)],
                     color=COLOURS[at % len(COLOURS)],
                     markersize=4,

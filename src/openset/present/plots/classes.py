@@ -1,15 +1,15 @@
-"""Figures of each known class."""
+"""Each known class in one plot."""
 
 import numpy as np
 from matplotlib.figure import Figure
 
 from openset.present.plots.style import COLOURS, ONE_COLUMN, TWO_COLUMNS, percent_axes, plain, plot_style
-from openset.results.views import ClassFigures
+from openset.results.views import ClassRates
 
 _NAMED = 60
 
 
-def per_class_ccr(figures: ClassFigures, *, columns: int | None = None) -> Figure:
+def per_class_ccr(figures: ClassRates, *, columns: int | None = None) -> Figure:
     """CCR of each class at a threshold with its interval, the weakest first; a tick shows accuracy unrejected.
 
     Up to 60 classes are named; more are drawn as one profile, with the five weakest named.

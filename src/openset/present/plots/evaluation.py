@@ -1,4 +1,4 @@
-"""All figures of an evaluation, written to a folder."""
+"""All plots of a result document, written to a folder."""
 
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -7,50 +7,38 @@ from matplotlib.figure import Figure
 
 from openset._core.checks import open_mask
 from openset.curves import oscr_of, roc_of, unknown_recall_of
-from openset.evaluation import Evaluation
 from openset.metrics import open_set_confusion_matrix
 from openset.operating import at_acceptance
 from openset.present.plots import classes, curves, histograms, matrices
 from openset.present.plots.style import plain, save
-from openset.results.views import class_figures, oscr_band, probability_histogram, risk_curve, score_histogram
+from openset.results.document import Document
+from openset.results.views import class_rates, oscr_band, probability_histogram, risk_curve, score_histogram
 from openset.scores import Scores
 
 _PANELS = 9
 
 
-def write_figures(
-    folder: str | Path,
-    names: Sequence[str],
-    models: Sequence[Scores],
-    evaluations: Sequence[Evaluation] | None = None,
-    *,
-    against: Sequence[str] | None = None,
-    formats: Sequence[str] = ("pdf", "png"),
-) -> list[Path]:
-    """Write every figure these scores allow, as PDF and PNG; returns the files.
+def write_figures(folder: str | Path, document: Document, *, formats: Sequence[str] = ("pdf", "png")) -> list[Path]:
+    """Write every plot that the scores of a document allow, as PDF and PNG; returns the files.
 
-    Figures of one model (confusion, classes, unknown recall) show the one with the largest OpenAUC, and name it where
+    Plots of one model (confusion, classes, unknown recall) show the one with the largest OpenAUC, and name it where
     there are several. File names are fixed words, so that no model's name can lead out of the folder.
     """
-    best = 0
-    if evaluations is not None:
-        main = against[0] if against else "all"
-        best = max(range(len(models)), key=lambda i: evaluations[i].find("open_auc", against=main).value)
+    best = document.ranking[0]
     written = []
-    for name, make in _figures(names, models, best, against):
+    for name, make in _figures(document, best):
         figure = make()
         if name.endswith("-best"):
-            figure.suptitle(plain(names[best]), fontsize=8)
+            figure.suptitle(plain(document.names[best]), fontsize=8)
         written += save(figure, Path(folder) / name, formats=formats)
     return written
 
 
-def _figures(
-    names: Sequence[str], models: Sequence[Scores], best: int, against: Sequence[str] | None
-) -> Iterator[tuple[str, Callable[[], Figure]]]:
-    named = dict(zip(names, models, strict=True))
+def _figures(document: Document, best: int) -> Iterator[tuple[str, Callable[[], Figure]]]:
+    models = document.models
+    named = dict(zip(document.names, models, strict=True))
     chosen = models[best]
-    parts = list(against or dict.fromkeys(part for scores in models for part in scores.against_choices()))
+    parts = list(dict.fromkeys(part for one in document.evaluations for part in one.against))
     named_parts = [part for part in parts if part in ("negative", "unknown")]
     apart = named_parts if len(named_parts) == 2 else parts[:1]
     lines = {
@@ -101,7 +89,7 @@ def _figures(
             )
         ),
     )
-    yield f"per-class-ccr{suffix}", lambda: classes.per_class_ccr(class_figures(chosen, threshold))
+    yield f"per-class-ccr{suffix}", lambda: classes.per_class_ccr(class_rates(chosen, threshold))
 
 
 def _has(scores: Scores, part: str) -> bool:

@@ -32,21 +32,21 @@ def gamma_over_epochs(logs: Mapping[str, GammaLog]) -> Figure:
 def sensitivity(
     found: Mapping[str, Sensitivity], *, setting: str = r"$\lambda$", metric: str = "OpenAUC", columns: int = 1
 ) -> Figure:
-    """A figure over the values of a setting, mean and range over splits (OpenAUC paper, Fig. 2)."""
+    """A metric over the values of a setting, mean and range over splits (OpenAUC paper, Fig. 2)."""
     _need(found)
     with plot_style():
         figure, (axis,) = panels(columns=columns)
         lines = []
         for place, (name, one) in enumerate(found.items()):
-            means = [float(np.mean(row)) for row in one.values]
+            means = [spread.value for spread in one.spreads]
             style = line_style(place)
             lines += axis.plot(
                 one.settings, means, label=plain(name), marker=MARKERS[place % len(MARKERS)], markersize=3, **style
             )
             axis.fill_between(
                 one.settings,
-                [min(row) for row in one.values],
-                [max(row) for row in one.values],
+                [min(spread.observed) for spread in one.spreads],
+                [max(spread.observed) for spread in one.spreads],
                 color=style["color"],
                 alpha=0.15,
                 linewidth=0,

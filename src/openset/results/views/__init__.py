@@ -1,9 +1,9 @@
-"""Frozen results made for looking at: what figures draw and what the report steps over. Nothing is drawn here."""
+"""Frozen results made for looking at: what plots draw and what the page steps over. Nothing is drawn here."""
 
 from openset.results.views.bands import Band as Band
 from openset.results.views.bands import oscr_band as oscr_band
-from openset.results.views.classes import ClassFigures as ClassFigures
-from openset.results.views.classes import class_figures as class_figures
+from openset.results.views.classes import ClassRates as ClassRates
+from openset.results.views.classes import class_rates as class_rates
 from openset.results.views.details import Details as Details
 from openset.results.views.details import details_at as details_at
 from openset.results.views.histograms import Histogram as Histogram

@@ -1,11 +1,13 @@
 """Confidence bands around an OSCR curve."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from openset._core.counts import Counts
+from openset._core.decisions import allowed_by, last_with
 from openset._core.resampling import check_resamples, draw_blocks, restore_spread, spread_correction
 from openset.errors import check_share
 from openset.scores import Scores
@@ -50,11 +52,13 @@ def oscr_band(
             )
         )
     )
+    # A resample has as many open-set samples as the data; 1e-12 because the grid is rounded.
+    allowed = [allowed_by(limit, counts.n_open) for limit in (fpr + 1e-12).tolist()]
     rng = np.random.default_rng(seed)
     order = counts.ranking.order
     found = np.array(
         [
-            _ccr_at(replace(counts, weights=weights[order]), fpr)
+            _ccr_with(replace(counts, weights=weights[order]), allowed)
             for block in draw_blocks(scores, n_resamples, rng)
             for weights in block
         ]
@@ -66,7 +70,6 @@ def oscr_band(
     return Band(fpr, np.clip(low, 0.0, 1.0), np.clip(high, 0.0, 1.0), level)
 
 
-def _ccr_at(counts: Counts, fpr: Array) -> Array:
-    """Largest CCR at an FPR of at most each of `fpr`."""
-    place = np.searchsorted(counts.fpr, fpr + 1e-12, side="right") - 1
-    return counts.ccr[place]
+def _ccr_with(counts: Counts, allowed: Sequence[int]) -> Array:
+    """Largest CCR where no more than each of `allowed` open-set samples is accepted."""
+    return counts.right[last_with(counts.open, allowed)] / counts.n_known

@@ -1,4 +1,4 @@
-"""Figures of each known class at one threshold."""
+"""Metric values of each known class at one threshold."""
 
 from dataclasses import dataclass
 from statistics import NormalDist
@@ -14,7 +14,7 @@ Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
-class ClassFigures:
+class ClassRates:
     """Per known class that has test samples: CCR at a threshold, with Wilson intervals, and accuracy unrejected."""
 
     names: tuple[str, ...]
@@ -26,10 +26,10 @@ class ClassFigures:
     threshold: float
 
 
-def class_figures(scores: Scores, threshold: float, *, level: float = 0.95) -> ClassFigures:
+def class_rates(scores: Scores, threshold: float, *, level: float = 0.95) -> ClassRates:
     """CCR of each class at `threshold`; classes without a test sample are left out.
 
-    >>> class_figures(Scores([0, 0, 1, -2], [0, 0, 1, 0], [0.1, 0.4, 0.2, 0.9]), 0.3).ccr
+    >>> class_rates(Scores([0, 0, 1, -2], [0, 0, 1, 0], [0.1, 0.4, 0.2, 0.9]), 0.3).ccr
     array([0.5, 1. ])
     """
     made = details_at(scores, [threshold])
@@ -38,7 +38,7 @@ def class_figures(scores: Scores, threshold: float, *, level: float = 0.95) -> C
     ccr = made.right[0, some] / total
     low, high = wilson(ccr, total, level)
     names = tuple(scores.class_name(int(place)) for place in some)
-    return ClassFigures(names, total, ccr, low, high, made.right_unrejected[some] / total, threshold)
+    return ClassRates(names, total, ccr, low, high, made.right_unrejected[some] / total, threshold)
 
 
 def wilson(share: Array, n: Ints, level: float = 0.95) -> tuple[Array, Array]:

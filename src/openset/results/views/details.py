@@ -6,7 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from openset._core.checks import NEGATIVE, Ints, open_mask
+from openset._core.checks import Ints, open_mask
+from openset._core.decisions import confusion_counts, confusion_rows, first_acceptance
 from openset.scores import Scores
 
 MATRIX_CLASSES = 50
@@ -53,10 +54,11 @@ def details_at(scores: Scores, thresholds: Sequence[float] | NDArray[np.float64]
     n_classes, n_levels = scores.n_classes, len(levels)
     keep = (scores.labels >= 0) | open_mask(scores.labels, against, scores.groups)
     label, prediction = scores.labels[keep].astype(np.int64), scores.predictions[keep].astype(np.int64)
-    # The first threshold at which a sample is accepted; n_levels if it never is.
-    level = np.searchsorted(levels, scores.unknown_score[keep].astype(np.float64), side="left")
+    level = first_acceptance(scores.unknown_score[keep], levels)
     known = label >= 0
-    open_names, row = _open_rows(scores, keep, label)
+    open_classes = None if scores.open_classes is None else scores.open_classes[keep]
+    open_names, row = confusion_rows(label, open_classes, n_classes)
+    n_rows, open_place = n_classes + len(open_names), row - n_classes
 
     def tally(which: NDArray[np.bool_], place: Ints, size: int) -> Ints:
         cells = level[which] * size + place[which]
@@ -64,7 +66,7 @@ def details_at(scores: Scores, thresholds: Sequence[float] | NDArray[np.float64]
         return np.cumsum(table[:n_levels], axis=0)
 
     right = known & (label == prediction)
-    taken_for, taken = _taken_for(row[~known], prediction[~known], level[~known], len(open_names), n_levels)
+    taken_for, taken = _taken_for(open_place[~known], prediction[~known], level[~known], len(open_names), n_levels)
     return Details(
         thresholds=levels,
         total=np.bincount(label[known], minlength=n_classes),
@@ -73,27 +75,14 @@ def details_at(scores: Scores, thresholds: Sequence[float] | NDArray[np.float64]
         right=tally(right, label, n_classes),
         intruders=tally(~known, prediction, n_classes),
         open_names=open_names,
-        open_total=np.bincount(row[~known], minlength=len(open_names)),
-        open_accepted=tally(~known, row, len(open_names)),
+        open_total=np.bincount(open_place[~known], minlength=len(open_names)),
+        open_accepted=tally(~known, open_place, len(open_names)),
         taken_for=taken_for,
         taken=taken,
-        matrix=_matrix(
-            np.where(known, label, n_classes + row), prediction, level, n_classes, len(open_names), n_levels
-        ),
+        matrix=None
+        if max(n_classes, len(open_names)) > MATRIX_CLASSES
+        else confusion_counts(row, prediction, level, n_rows=n_rows, n_classes=n_classes, n_levels=n_levels),
     )
-
-
-def _open_rows(scores: Scores, keep: NDArray[np.bool_], label: Ints) -> tuple[tuple[str, ...], Ints]:
-    """Names of the open-set classes in order, and each sample's place among them (0 for knowns)."""
-    kinds = np.where(label == NEGATIVE, "negative", "unknown")
-    if scores.open_classes is not None:
-        given = scores.open_classes[keep]
-        kinds = np.where(given == "", kinds, given)
-    is_open = label < 0
-    names, place = np.unique(kinds[is_open], return_inverse=True)
-    row = np.zeros(len(label), dtype=np.int64)
-    row[is_open] = place
-    return tuple(names.tolist()), row
 
 
 def _taken_for(row: Ints, prediction: Ints, level: Ints, n_rows: int, n_levels: int) -> tuple[Ints, Ints]:
@@ -107,17 +96,3 @@ def _taken_for(row: Ints, prediction: Ints, level: Ints, n_rows: int, n_levels: 
         most[:, place] = counts.max(axis=1)
         best[:, place] = np.where(most[:, place] > 0, classes[counts.argmax(axis=1)], -1)
     return best, most
-
-
-def _matrix(
-    row: Ints, prediction: Ints, level: Ints, n_classes: int, n_open: int, n_levels: int
-) -> NDArray[np.int64] | None:
-    if n_classes > MATRIX_CLASSES or n_open > MATRIX_CLASSES:
-        return None
-    n_rows = n_classes + n_open
-    cells = (level * n_rows + row) * n_classes + prediction
-    table = np.bincount(cells, minlength=(n_levels + 1) * n_rows * n_classes)
-    accepted = np.cumsum(table.reshape(n_levels + 1, n_rows, n_classes)[:n_levels], axis=0)
-    total = np.bincount(row, minlength=n_rows)
-    rejected = total[None, :] - accepted.sum(axis=2)
-    return np.concatenate((accepted, rejected[:, :, None]), axis=2)

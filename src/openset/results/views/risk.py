@@ -5,7 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from openset._core.counts import divide
+from openset._core.arithmetic import divide
+from openset._core.decisions import accepted_mix
 from openset.errors import check_share
 from openset.scores import Scores
 
@@ -35,9 +36,8 @@ def risk_curve(scores: Scores, *, unknown_share: float = 0.1, against: str = "al
     check_share("risk_curve", "unknown_share", unknown_share, zero=True)
     counts = scores.counts(against)
     some = counts.known > 0
-    knowns = (1 - unknown_share) * counts.acceptance[some]
-    unknowns = unknown_share * counts.fpr[some]
-    wrong = (1 - unknown_share) * (counts.acceptance - counts.ccr)[some]
+    knowns, unknowns = accepted_mix(counts.acceptance[some], counts.fpr[some], unknown_share)
+    wrong, _ = accepted_mix((counts.acceptance - counts.ccr)[some], 0.0, unknown_share)
     everything = knowns + unknowns
     return RiskCurve(
         counts.acceptance[some], divide(unknowns, everything, 0.0), divide(wrong, everything, 0.0), unknown_share

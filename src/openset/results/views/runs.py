@@ -1,13 +1,13 @@
-"""What training and benches hand to figures and pages."""
+"""What training and benches hand to plots and pages."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-
-import numpy as np
 
 from openset._io.tables import read_table
 from openset.errors import OpenSetError
+from openset.results.spread import Spread, spread_of
 
 
 @dataclass(frozen=True)
@@ -42,30 +42,41 @@ class GammaLog:
     """Mean lack of any high probability, on negatives."""
 
     @classmethod
-    def mean(cls, logs: Iterable[TrainingLog]) -> "GammaLog | None":
+    def mean(cls, logs: Iterable[TrainingLog], splits: Sequence[int] | None = None) -> "GammaLog | None":
         """Mean over runs, epoch by epoch up to where the shortest ends; None where no run has seen negatives."""
         names = ("val_gamma_plus", "val_gamma_minus")
-        found = [log for log in logs if all(None not in log.columns.get(name, [None]) for name in names)]
+        every = list(logs)
+        told = [all(None not in log.columns.get(name, [None]) for name in names) for log in every]
+        found = [log for log, there in zip(every, told, strict=True) if there]
         if not found:
             return None
+        own = None if splits is None else [split for split, there in zip(splits, told, strict=True) if there]
         n = min(len(log.epochs) for log in found)
-        plus, minus = (np.mean([np.asarray(log.columns[name][:n], float) for log in found], axis=0) for name in names)
-        return cls(found[0].epochs[:n], plus.tolist(), minus.tolist())
+        plus, minus = (
+            [spread_of([float(log.columns[name][epoch] or 0.0) for log in found], own).value for epoch in range(n)]
+            for name in names
+        )
+        return cls(found[0].epochs[:n], plus, minus)
 
 
 @dataclass(frozen=True)
 class Sensitivity:
-    """A figure for each value of a setting, over several splits: one row of `values` per setting."""
+    """A metric for each value of a setting: its spread over splits and seeds."""
 
     settings: Sequence[float]
-    values: Sequence[Sequence[float]]
+    spreads: Sequence[Spread]
 
 
 @dataclass(frozen=True)
 class BenchRow:
-    """One method on one protocol: the figure of each run, and the split of each where there are several seeds."""
+    """One method on one protocol: the value of each run, and the split of each where there are several seeds."""
 
     protocol: str
     method: str
     values: Sequence[float]
     splits: Sequence[int] | None = None
+
+    @cached_property
+    def spread(self) -> Spread:
+        """Mean and spread over splits."""
+        return spread_of(self.values, self.splits)

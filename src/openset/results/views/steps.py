@@ -1,4 +1,4 @@
-"""The thresholds that a slider steps over, with every figure shown beside it."""
+"""The thresholds that a slider steps over, with every rate shown beside it."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -6,18 +6,22 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from openset._core.counts import Counts, divide
-from openset.curves import f_score_of
+from openset._core.arithmetic import divide
+from openset._core.counts import Counts
+from openset._core.decisions import index_at, precision_at_share
+from openset.operating import choose
 from openset.scores import Scores
 
 Array = NDArray[np.float64]
 MAX_STEPS = 1001
 UNKNOWN_SHARES = (0.01, 0.05, 0.1, 0.2, 0.5)
+MARKS = ("at_acceptance=0.95", "at_fpr=0.1", "at_fpr=0.01", "best_f=macro")
+"""Rules whose thresholds the slider names."""
 
 
 @dataclass(frozen=True, eq=False)
 class Steps:
-    """Figures at some thresholds, from rejecting everything to accepting everything. All arrays run along them."""
+    """Rates at some thresholds, from rejecting everything to accepting everything. All arrays run along them."""
 
     thresholds: Array
     """The first is -inf."""
@@ -54,15 +58,17 @@ def steps_of(
     """
     parts = list(against or scores.against_choices())
     counts = scores.counts(parts[0])
-    marks = _marks(counts)
+    marks = {rule: counts.at(choose(scores, rule, against=parts[0]).value) for rule in MARKS}
     chosen = _spread(counts, n_steps - len(set(marks.values())), sorted(marks.values()))
     thresholds = counts.thresholds[chosen]
     acceptance, ccr = counts.acceptance[chosen], counts.ccr[chosen]
     fpr, precision = {}, {}
     for part in parts:
         other = scores.counts(part)
-        fpr[part] = other.fpr[np.searchsorted(other.thresholds, thresholds, side="right") - 1]
-        precision[part] = np.stack([_precision(acceptance, fpr[part], share) for share in unknown_shares])
+        fpr[part] = other.fpr[index_at(other.thresholds, thresholds)]
+        precision[part] = np.stack(
+            [precision_at_share(acceptance, fpr[part], share, zero_division=np.nan) for share in unknown_shares]
+        )
     return Steps(
         thresholds=thresholds.astype(np.float64),
         acceptance=acceptance,
@@ -75,16 +81,6 @@ def steps_of(
     )
 
 
-def _marks(counts: Counts) -> dict[str, int]:
-    """The same places that the rules at_acceptance, at_fpr and best_f of `openset.operating` find."""
-    return {
-        "at_acceptance=0.95": int(np.argmax(counts.acceptance >= 0.95)),
-        "at_fpr=0.1": int(np.count_nonzero(counts.fpr <= 0.1)) - 1,
-        "at_fpr=0.01": int(np.count_nonzero(counts.fpr <= 0.01)) - 1,
-        "best_f=macro": int(f_score_of(counts, "macro").f_score.argmax()),
-    }
-
-
 def _spread(counts: Counts, n_steps: int, needed: Sequence[int]) -> NDArray[np.intp]:
     """Places evenly spread along acceptance + FPR, which runs from 0 to 2, and those that are needed."""
     way = counts.acceptance + counts.fpr
@@ -92,8 +88,3 @@ def _spread(counts: Counts, n_steps: int, needed: Sequence[int]) -> NDArray[np.i
         return np.arange(len(way))
     even = np.searchsorted(way, np.linspace(0.0, way[-1], n_steps), side="right") - 1
     return np.unique(np.concatenate((even, needed)).astype(np.intp))
-
-
-def _precision(acceptance: Array, fpr: Array, unknown_share: float) -> Array:
-    knowns = (1 - unknown_share) * acceptance
-    return divide(knowns, knowns + unknown_share * fpr, np.nan)

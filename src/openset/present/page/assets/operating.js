@@ -1,5 +1,5 @@
 "use strict";
-// The threshold slider: it steps over figures that are in the data and moves every chart, tile and table together.
+// The threshold slider: it steps over values that are in the data and moves every chart, tile and table together.
 
 const unpack = (list, size) => { let sum = 0; return list.map(step => (sum += step) / size); };
 const shares = list => unpack(list, 1e6);

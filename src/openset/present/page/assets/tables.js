@@ -39,7 +39,7 @@ class DataTable {
     }));
   }
 
-  // New content for a table whose figures follow the slider; order and search stay.
+  // New content for a table whose values follow the slider; order and search stay.
   show(columns, rows) {
     const changed = columns.join("\n") !== this.columns.join("\n") || !this.rows.length;
     this.columns = columns;

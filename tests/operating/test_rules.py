@@ -1,4 +1,5 @@
 import json
+import math
 
 import numpy as np
 import pytest
@@ -63,6 +64,47 @@ def test_min_cost_moves_with_the_costs():
     assert rare.value > min_cost(scores, 5.0, unknown_share=0.5).value
 
 
+@given(
+    datasets(),
+    *[st.sampled_from([0.0, 0.5, 1.0, 3.0]) for _ in range(3)],
+    st.sampled_from([0.0, 0.1, 0.5, 1.0]),
+)
+def test_min_cost_is_the_threshold_of_the_lowest_cost(data, false_accept, false_reject, misclassified, unknown_share):
+    labels, predictions, score = data
+    n_known = sum(label >= 0 for label in labels)
+
+    def cost(threshold):  # of each sample by what becomes of it, weighted by how often its kind arrives
+        total = 0.0
+        for label, prediction, value in zip(labels, predictions, score, strict=True):
+            if label < 0:
+                weight, price = unknown_share / (len(labels) - n_known), false_accept if value <= threshold else 0.0
+            else:
+                weight = (1 - unknown_share) / n_known
+                price = false_reject if value > threshold else misclassified if prediction != label else 0.0
+            total += weight * price
+        return total
+
+    costs = {"false_reject": false_reject, "misclassified": misclassified, "unknown_share": unknown_share}
+    found = min_cost(Scores(*data), false_accept, **costs)
+    assert cost(found.value) == pytest.approx(min(map(cost, textbook.thresholds(score))), abs=1e-12)
+
+
+def test_a_rejected_misclassified_known_costs_its_rejection_alone():
+    # Rejecting the wrong known costs 1 and accepting it 1.5; the unknown above it is rejected either way.
+    scores = Scores([0, 0, -2], [0, 1, 0], [0.1, 0.5, 0.9])
+    assert min_cost(scores, 9.0, misclassified=1.5).value == 0.1
+    assert min_cost(scores, 9.0, misclassified=0.5).value == 0.5
+
+
+@pytest.mark.parametrize("n", [9, 19, 24, 99, 999])
+def test_the_conformal_place_is_exact(n):
+    # alpha = k / (n + 1): the (n + 1 - k)-th smallest score, also where (n + 1) (1 - alpha) is a little above it.
+    scores = Scores([0] * n, [0] * n, np.arange(1.0, n + 1))
+    assert any(math.ceil((n + 1) * (1 - k / (n + 1))) > n + 1 - k for k in range(1, n + 1))
+    for k in range(1, n + 1):
+        assert conformal(scores, k / (n + 1)).value == n + 1 - k
+
+
 @pytest.mark.parametrize(("n", "alpha"), [(19, 0.05), (50, 0.1), (7, 0.2), (200, 0.05)])
 def test_conformal_rejects_a_new_known_with_probability_at_most_alpha(n, alpha):
     rng = np.random.default_rng(n)
@@ -89,21 +131,6 @@ def test_conformal_does_not_look_at_open_set_samples():
     alone = conformal(Scores([0] * 50, [0] * 50, known), 0.1)
     mixed = conformal(Scores([0] * 50 + [-2] * 9, [0] * 59, np.r_[known, rng.standard_normal(9) + 9]), 0.1)
     assert alone.value == mixed.value
-
-
-def test_a_frozen_threshold_does_what_it_did(tmp_path):
-    scores = Scores(*random_dataset(300))
-    frozen = at_acceptance(scores, 0.9)
-    frozen.write(tmp_path / "threshold.json")
-    again = Threshold.read(tmp_path / "threshold.json")
-    assert again == frozen
-    assert set(json.loads((tmp_path / "threshold.json").read_text())) == {"value", "rule", "achieved", "n"}
-    applied = again.apply(scores)
-    assert applied["acceptance"] == frozen.achieved["acceptance"]
-    assert applied["fpr"] == pytest.approx(
-        (applied["fpr_negative"] * (scores.labels == -1).sum() + applied["fpr_unknown"] * (scores.labels == -2).sum())
-        / (scores.labels < 0).sum()
-    )
 
 
 def test_a_threshold_from_float32_scores_separates_them_exactly():
@@ -141,6 +168,15 @@ def test_a_threshold_holds_on_the_same_scores_in_any_file(tmp_path, dtype):
         ("best_f=weighted", "'average' cannot be 'weighted'"),
         ("conformal=5", "conformal: 'alpha' must be in (0, 1), got 5. Did you mean 0.05?"),
         ("min_cost=-1", "must be a cost of 0 or more"),
+        ("at_fpr(fpr=x)", "The rule 'at_fpr(fpr=x)' needs a number for 'fpr', for example at_fpr=0.1."),
+        ("at_fpr=true", "needs a number"),
+        ("at_fpr=", "The rule 'at_fpr' needs a value"),
+        ("at_fpr()", "The rule 'at_fpr' needs a value"),
+        ("at_fpr=0.1, fpr=0.2", "has the option 'fpr' twice"),
+        ("at_fpr(fpr=0.1", "bracket"),
+        ("min_cost(false_accept=1, unknwon_share=0.1)", "no option 'unknwon_share'. Did you mean 'unknown_share'?"),
+        ("at_acceptance=0.9, against=unknown", "The rule 'at_acceptance' has no option 'against'."),
+        ("", "There is no threshold rule named ''."),
     ],
 )
 def test_wrong_rules_say_what_to_do(rule, message):
@@ -149,12 +185,35 @@ def test_wrong_rules_say_what_to_do(rule, message):
     assert message in str(caught.value)
 
 
-def test_every_rule_can_be_written_on_the_command_line():
-    scores = Scores(*random_dataset(200))
-    values = {"best_f": "micro", "best_youden": "macro", "min_cost": "3"}
-    for name in RULES:
-        rule = f"{name}={values.get(name, '0.2')}"
-        assert choose(scores, rule).rule == rule
+@pytest.mark.parametrize("name", RULES)
+def test_a_card_tells_how_its_rule_is_written_and_what_it_needs(name):
+    card, scores = RULES[name], Scores(*random_dataset(200))
+    assert choose(scores, card.example).rule == card.example
+    assert card.summary.endswith(".")
+    value = card.example.partition("=")[2]
+    in_brackets = choose(scores, f"{name}({card.value.name}={value})")
+    assert in_brackets == choose(scores, card.example)
+    knowns = scores.take(np.flatnonzero(scores.labels >= 0))
+    if card.needs_open_set:
+        with pytest.raises(OpenSetError, match=r"needs open-set samples.* at_acceptance=0.95 or conformal=0.05, which"):
+            choose(knowns, card.example)
+    else:
+        assert choose(knowns, card.example).value == choose(scores, card.example).value
+
+
+def test_a_rule_can_be_written_with_all_of_its_options():
+    scores = Scores(*random_dataset(500, seed=1))
+    expected = min_cost(scores, 5.0, false_reject=2.0, unknown_share=0.1, against="unknown")
+    for rule in (
+        "min_cost(false_accept=5, false_reject=2, unknown_share=0.1, against=unknown)",
+        "min_cost=5, false_reject=2, unknown_share=0.1, against=unknown",
+        expected.rule,
+    ):
+        assert choose(scores, rule) == expected
+    assert choose(scores, "min_cost=5, false_reject=2, against=unknown", unknown_share=0.1) == expected
+    assert choose(scores, "min_cost=5, false_reject=2, unknown_share=0.1", against="unknown") == expected
+    assert choose(scores, "best_f(average=micro)") == best_f(scores, "micro")
+    assert choose(scores, "best_f") == choose(scores, "best_f()") == best_f(scores, "macro")
 
 
 def test_the_share_of_unknowns_reaches_the_rule_that_uses_it(tmp_path):
@@ -178,33 +237,13 @@ def test_a_threshold_says_what_it_was_chosen_under_where_that_is_not_the_usual(t
     assert Threshold.read(tmp_path / "t.json") == frozen
 
 
-def test_files_that_are_no_thresholds_are_refused(tmp_path):
-    for text, message in (
-        ("{}", "is not a threshold file"),
-        ("{", "is not valid JSON"),
-        ("[1]", "not a threshold file"),
-    ):
-        (tmp_path / "t.json").write_text(text)
-        with pytest.raises(OpenSetError, match=message):
-            Threshold.read(tmp_path / "t.json")
-    (tmp_path / "t.json").write_text('{"value": NaN, "rule": "x", "achieved": {}, "n": 1}')
-    with pytest.raises(OpenSetError, match="not a finite number"):
-        Threshold.read(tmp_path / "t.json")
-
-
-@pytest.mark.parametrize(
-    "content",
-    [
-        '{"value": 1, "rule": "x", "achieved": {"acceptance": NaN}, "n": 1}',
-        '{"value": 1, "rule": "x", "achieved": {"acceptance": 1e999}, "n": 1}',
-        '{"value": 1, "rule": "\\ud800", "achieved": {}, "n": 1}',
-        '{"value": 1, "rule": "x", "achieved": {"\\ud800": 1}, "n": 1}',
-    ],
-)
-def test_thresholds_that_could_not_be_written_again_are_refused(tmp_path, content):
-    (tmp_path / "t.json").write_text(content)
-    with pytest.raises(OpenSetError, match=r"t\.json is not a threshold file: .* (finite|half a character)"):
-        Threshold.read(tmp_path / "t.json")
+def test_an_option_said_twice_must_be_said_alike():
+    scores = Scores(*random_dataset(200))
+    assert choose(scores, "min_cost=5, unknown_share=0.1", unknown_share=0.1).rule == "min_cost=5, unknown_share=0.1"
+    with pytest.raises(OpenSetError, match=r"'unknown_share' is 0.1 in the rule .* and 0.2 beside it: give it once"):
+        choose(scores, "min_cost=5, unknown_share=0.1", unknown_share=0.2)
+    with pytest.raises(OpenSetError, match="'against' is negative in the rule"):
+        choose(scores, "at_fpr=0.1, against=negative", against="unknown")
 
 
 def test_rules_on_knowns_need_knowns():

@@ -1,0 +1,178 @@
+"""The rules by which a threshold is chosen on validation scores. A new one is a function here with its `@rule` card."""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from openset._core.counts import Counts
+from openset._core.decisions import last_within, whole_number_for
+from openset.curves import Average, f_score_of, youden_of
+from openset.errors import OpenSetError, check_share
+from openset.operating.origin import Origin
+from openset.operating.rates import rates_of
+from openset.operating.rule_card import RULES, parse_rule, rule
+from openset.operating.threshold import Threshold, made_now
+from openset.scores import Scores
+
+
+@rule(0.95, needs_open_set=False)
+def at_acceptance(scores: Scores, acceptance: float) -> Threshold:
+    """Smallest threshold that accepts at least a fraction `acceptance` of the knowns; open-set samples are not needed.
+
+    >>> at_acceptance(Scores([0, 0, 0, 0], [0, 0, 0, 0], [0.1, 0.3, 0.2, 0.9]), 0.75).value
+    0.3
+    """
+    check_share("at_acceptance", "acceptance", acceptance)
+    known = _sorted_knowns(scores, "at_acceptance")
+    value = known[whole_number_for(acceptance, len(known)) - 1]
+    return _from_knowns(scores, value, RULES["at_acceptance"].text(acceptance))
+
+
+@rule(0.1, needs_open_set=True)
+def at_fpr(scores: Scores, fpr: float, *, against: str = "all") -> Threshold:
+    """Largest threshold that accepts at most a fraction `fpr` of the open-set samples.
+
+    >>> at_fpr(Scores([0, 0, -2, -2], [0, 0, 0, 0], [0.1, 0.3, 0.2, 0.9]), 0.5).value
+    0.3
+    """
+    check_share("at_fpr", "fpr", fpr, zero=True)
+    counts = scores.counts(against)
+    at = last_within(counts.open, counts.n_open, fpr)
+    return _freeze(scores, counts, at, RULES["at_fpr"].text(fpr, against=against))
+
+
+@rule("macro", needs_open_set=True)
+def best_f(scores: Scores, average: Average = "macro", *, against: str = "all") -> Threshold:
+    """Threshold of the largest open-set F-score (`average` macro or micro).
+
+    >>> best_f(Scores([0, 0, -2, -2], [0, 0, 0, 0], [0.1, 0.3, 0.5, 0.9])).value
+    0.3
+    """
+    counts = scores.counts(against)
+    at = int(f_score_of(counts, average).f_score.argmax())
+    return _freeze(scores, counts, at, RULES["best_f"].text(average, against=against))
+
+
+@rule("macro", needs_open_set=True)
+def best_youden(scores: Scores, average: Average = "macro", *, against: str = "all") -> Threshold:
+    """Threshold of the largest Youden index (`average` macro or micro)."""
+    counts = scores.counts(against)
+    at = int(youden_of(counts, average).argmax())
+    return _freeze(scores, counts, at, RULES["best_youden"].text(average, against=against))
+
+
+@rule(10, needs_open_set=True)
+def min_cost(
+    scores: Scores,
+    false_accept: float,
+    *,
+    false_reject: float = 1.0,
+    misclassified: float = 1.0,
+    unknown_share: float = 0.5,
+    against: str = "all",
+) -> Threshold:
+    """Threshold of the lowest expected cost per sample in deployment.
+
+    Cost = fraction of unknowns * FPR * `false_accept` + fraction of knowns * (rejected * `false_reject` + accepted but
+    wrong * `misclassified`). `unknown_share` is the fraction of open-set samples expected in deployment.
+
+    >>> min_cost(Scores([0, 0, -2, -2], [0, 0, 0, 0], [0.1, 0.3, 0.2, 0.9]), 10.0).value
+    0.1
+    """
+    costs = {"false_accept": false_accept, "false_reject": false_reject, "misclassified": misclassified}
+    for name, cost in costs.items():
+        if not (math.isfinite(cost) and cost >= 0):
+            raise OpenSetError(f"min_cost: '{name}' must be a cost of 0 or more, got {cost:g}.")
+    check_share("min_cost", "unknown_share", unknown_share, zero=True)
+    counts = scores.counts(against)
+    on_knowns = (1 - counts.acceptance) * false_reject + (counts.acceptance - counts.ccr) * misclassified
+    total = unknown_share * counts.fpr * false_accept + (1 - unknown_share) * on_knowns
+    wording = RULES["min_cost"].text(
+        false_accept,
+        false_reject=false_reject,
+        misclassified=misclassified,
+        unknown_share=unknown_share,
+        against=against,
+    )
+    return _freeze(scores, counts, int(total.argmin()), wording)
+
+
+@rule(0.05, needs_open_set=False)
+def conformal(scores: Scores, alpha: float) -> Threshold:
+    """Split-conformal threshold: a new known is rejected with probability at most `alpha`, at any sample size.
+
+    The ceil((n + 1) (1 - alpha))-th smallest score of the n knowns. The guarantee asks only that the new knowns come
+    from the same source as these; open-set samples are not used. With fewer than 1/alpha - 1 knowns it holds only if
+    nothing is rejected, and the threshold is then the largest number there is.
+
+    >>> conformal(Scores([0] * 9, [0] * 9, [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9]), 0.2).value
+    0.8
+    """
+    check_share("conformal", "alpha", alpha, one=False)
+    known = _sorted_knowns(scores, "conformal")
+    # Rounding keeps (n + 1) (1 - alpha) = 8.000000000000002 from becoming 9.
+    place = math.ceil(round((len(known) + 1) * (1 - alpha), 9))
+    value = known[place - 1] if place <= len(known) else np.finfo(known.dtype).max
+    return _from_knowns(scores, value, RULES["conformal"].text(alpha))
+
+
+def choose(scores: Scores, rule: str, *, against: str = "all", unknown_share: float | None = None) -> Threshold:
+    """Threshold by a rule as the command line writes it: `at_fpr=0.1`, `best_f`, `min_cost(false_accept=10)`, ...
+
+    `against` and `unknown_share`, the fraction of open-set samples expected in deployment, reach the rules that take
+    them.
+
+    >>> choose(Scores([0, 0, -2, -2], [0, 0, 0, 0], [0.1, 0.3, 0.2, 0.9]), "at_fpr=95")
+    Traceback (most recent call last):
+    openset.errors.OpenSetError: at_fpr: 'fpr' must be in [0, 1], got 95. Did you mean 0.95?
+    """
+    card, given = parse_rule(rule)
+    beside = {"against": None if against == "all" else against, "unknown_share": unknown_share}
+    for option, value in beside.items():
+        if value is None or option not in card.options:
+            continue
+        if given.setdefault(option, value) != value:
+            raise OpenSetError(
+                f"'{option}' is {given[option]} in the rule '{rule}' and {value} beside it: give it once."
+            )
+    if card.needs_open_set and not (scores.labels < 0).any():
+        others = " or ".join(one.example for one in RULES.values() if not one.needs_open_set)
+        raise OpenSetError(
+            f"The rule '{rule}' needs open-set samples, and all {len(scores)} are known: mark open-set samples with "
+            f"label -1 (negative) or -2 (unknown), or choose by {others}, which need none."
+        )
+    return card.function(scores, **given)
+
+
+def _sorted_knowns(scores: Scores, name: str) -> Any:
+    known = scores.unknown_score[scores.labels >= 0]
+    if not len(known):
+        raise OpenSetError(f"{name}: found 0 known samples among {len(scores)}; the rule is computed on knowns.")
+    return np.sort(known)
+
+
+def _from_knowns(scores: Scores, value: Any, wording: str) -> Threshold:
+    bare = Threshold(float(value), wording, {}, int((scores.labels >= 0).sum()), Origin.of(scores), made_now(scores))
+    achieved = rates_of(scores, bare.reject(scores))
+    kept = {key: share for key, share in achieved.items() if key in ("acceptance", "ccr", "fpr")}
+    return Threshold(bare.value, wording, kept, bare.n, bare.origin, bare.made)
+
+
+def _freeze(scores: Scores, counts: Counts, at: int, wording: str) -> Threshold:
+    value = counts.thresholds[at]
+    if at == 0:  # reject everything seen: a finite number just below the lowest score, so that JSON can hold it
+        lowest = counts.thresholds[1]
+        with np.errstate(over="ignore"):
+            single = np.float32(lowest)
+        # A number below it among float32 if it is one: it holds too where the same scores are kept as such.
+        value = np.nextafter(single if single == lowest else lowest, np.float32(-np.inf))
+        if not np.isfinite(value):
+            raise OpenSetError(f"{wording}: only a threshold below {lowest} would do, and there is no such number.")
+    achieved = {
+        "acceptance": float(counts.acceptance[at]),
+        "ccr": float(counts.ccr[at]),
+        "fpr": float(counts.fpr[at]),
+    }
+    n = len(counts.ranking.score)
+    return Threshold(float(value), wording, achieved, n, Origin.of(scores), made_now(scores))

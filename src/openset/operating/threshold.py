@@ -1,0 +1,167 @@
+"""The frozen threshold: what it decides, what it belongs to, and the file it is kept in."""
+
+import math
+import platform
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from openset._core.checks import Bools, as_scores, check_finite
+from openset._core.decisions import is_rejected
+from openset._io.json_files import as_json, read_json, write_json
+from openset.errors import OpenSetError, OpenSetWarning
+from openset.operating.notes import notes_on, notes_on_choice
+from openset.operating.origin import Origin
+from openset.operating.rates import Rates, rates_of
+from openset.scores import Scores
+
+SCHEMA = 2
+
+
+@dataclass(frozen=True)
+class Threshold:
+    """A frozen operating point: a sample is rejected iff its unknown score is above `value`.
+
+    >>> frozen = Threshold(0.5, "by hand", {}, 0)
+    >>> frozen.reject([0.2, 0.5, 0.9])
+    array([False, False,  True])
+    """
+
+    value: float
+    rule: str
+    """As the command line writes it, then what else it was chosen under where that is not the usual."""
+    achieved: dict[str, float]
+    """What the threshold does on the data it was chosen on: acceptance, ccr, and fpr if there were open-set samples."""
+    n: int
+    """Number of samples it was chosen on; of knowns where the rule looks at these alone."""
+    origin: Origin = field(default_factory=Origin)
+    """What the scores are that it was chosen on, and that it may be applied to."""
+    made: Mapping[str, Any] = field(default_factory=dict, compare=False, repr=False)
+    """When, with which versions, and on how many samples of each kind."""
+
+    # ---- applying ----------------------------------------------------------------------------------------------------
+
+    def check(self, other: Scores | Origin) -> None:
+        """Refuse scores of another origin than those that the threshold was chosen on."""
+        differences = self.origin.differences(other if isinstance(other, Origin) else Origin.of(other))
+        if differences:
+            raise OpenSetError(
+                f"The threshold ({self.rule}) does not belong to this: {'; '.join(differences)}. Choose one on "
+                "validation scores of the same kind, or apply it all the same with --force (in Python: force=True)."
+            )
+
+    def reject(self, scores: Scores | ArrayLike, *, force: bool = False) -> Bools:
+        """Which samples are rejected: those whose unknown score is above the threshold.
+
+        `Scores` must be of the same origin as those that it was chosen on, unless `force` is given; arrays of unknown
+        scores (n,) cannot tell.
+        """
+        if isinstance(scores, Scores):
+            if not force:
+                self.check(scores)
+            return is_rejected(scores.unknown_score, self.value)
+        values = as_scores("unknown_score", scores)
+        check_finite(values)
+        return is_rejected(values, self.value)
+
+    def apply(self, scores: Scores, *, against: str = "all", level: float = 0.95, force: bool = False) -> Rates:
+        """What the threshold does to other scores: acceptance, ccr, and fpr of the open-set samples `against` names.
+
+        Of all of them, also per kind and group, where there are several. Every fraction has its exact interval.
+
+        >>> rates = Threshold(0.5, "by hand", {}, 0).apply(Scores([0, 0, -2], [0, 0, 0], [0.1, 0.7, 0.9]))
+        >>> rates["acceptance"], round(rates.rates["fpr"].interval.high, 3)
+        (0.5, 0.975)
+        """
+        return rates_of(scores, self.reject(scores, force=force), against=against, level=level)
+
+    @property
+    def notes(self) -> list[str]:
+        """What to know before relying on it, from the data that it was chosen on."""
+        samples = self.made.get("samples")
+        n_known = samples.get("known") if isinstance(samples, Mapping) else None
+        acceptance = self.achieved.get("acceptance")
+        return [
+            *([_OLD] if self.made.get("schema") == 1 else []),
+            *notes_on_choice(self.value, acceptance, n_known if isinstance(n_known, int) else None),
+            *notes_on(acceptance, self.achieved.get("fpr"), "that it was chosen on"),
+        ]
+
+    # ---- keeping -----------------------------------------------------------------------------------------------------
+
+    def as_json(self) -> dict[str, Any]:
+        """What its file holds."""
+        return {
+            "schema": SCHEMA,
+            "value": self.value,
+            "rule": self.rule,
+            "achieved": dict(self.achieved),
+            "n": self.n,
+            **self.origin.as_json(),
+            "made": dict(self.made) or made_now(),
+        }
+
+    def write(self, path: str | Path) -> None:
+        """Write the threshold as JSON."""
+        write_json(path, self.as_json())
+
+    @classmethod
+    def read(cls, path: str | Path) -> "Threshold":
+        """Read a threshold written before; one of schema 1, which does not tell what it belongs to, with a warning."""
+        threshold = cls.from_json(read_json(path), str(path))
+        if threshold.made.get("schema") == 1:
+            warnings.warn(f"{path}: {_OLD}", OpenSetWarning, stacklevel=2)
+        return threshold
+
+    @classmethod
+    def from_json(cls, content: Any, name: str) -> "Threshold":
+        """The way back from `as_json`; `name` is what an error calls it."""
+        schema = content.get("schema", 1) if isinstance(content, Mapping) else 1
+        if schema not in (1, SCHEMA):
+            raise OpenSetError(
+                f"{name} is a threshold file of schema {schema!r}, and this version of openset reads 1 and {SCHEMA}: "
+                "install a newer one."
+            )
+        try:
+            achieved = {str(key): float(share) for key, share in content["achieved"].items()}
+            made = {"schema": 1} if schema == 1 else dict(content.get("made") or {})
+            origin = Origin() if schema == 1 else Origin.from_json(content)
+            found = cls(float(content["value"]), str(content["rule"]), achieved, int(content["n"]), origin, made)
+            if not all(map(math.isfinite, achieved.values())):
+                raise OpenSetError("what it achieved must be finite numbers")
+            as_json(found.as_json())
+        except OpenSetError as error:
+            raise OpenSetError(f"{name} is not a threshold file: {error}.") from error
+        except (AttributeError, TypeError, KeyError, ValueError, OverflowError, RecursionError) as error:
+            if "half a character" in str(error):
+                raise OpenSetError(f"{name} is not a threshold file: {error}.") from error
+            raise OpenSetError(f"{name} is not a threshold file: it needs value, rule, achieved and n.") from error
+        if not math.isfinite(found.value):
+            raise OpenSetError(f"{name}: the threshold is not a finite number.")
+        return found
+
+
+_OLD = (
+    "The threshold file is of schema 1, which does not tell the score, classes and model that it was chosen for: "
+    "whether it belongs to what it is applied to cannot be checked. Choose it anew to have that checked."
+)
+
+
+def made_now(scores: Scores | None = None) -> dict[str, Any]:
+    """When and with what a threshold is made, and on how many samples of each kind."""
+    from openset import __version__
+
+    made: dict[str, Any] = {
+        "time": datetime.now(UTC).isoformat(timespec="seconds"),
+        "versions": {"openset": __version__, "numpy": np.__version__, "python": platform.python_version()},
+    }
+    if scores is not None:
+        known = int((scores.labels >= 0).sum())
+        made["samples"] = {"known": known, "open": len(scores) - known}
+    return made
