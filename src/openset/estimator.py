@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from openset import operating
 from openset._core.calls import parse_call
-from openset.errors import OpenSetError, did_you_mean, is_number
+from openset.errors import OpenSetError, did_you_mean, is_number, need
 from openset.posthoc import SCORES, FittedScore, Outputs, ScoreSpec, parse_score, softmax
 from openset.posthoc import fit as fit_score
 from openset.posthoc.card import Learned
@@ -27,6 +27,7 @@ _PLAIN = "softmax"
 _RANKING = {"pairing": "all", "surrogate": "squared_hinge"}
 """How methods that rank pairs do it here: one-sided, so that a lead above 1 costs nothing, and with every pair."""
 _FIT = ("n_classes", "n_features", "fingerprint")
+_PACKAGES = ("torch", "lightning_fabric", "safetensors")
 
 
 class OpenSetClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -90,6 +91,7 @@ class OpenSetClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> "OpenSetClassifier":  # noqa: N803  scikit-learn's name
         """Learn the classes in `y` from vectors `X` (n, D)."""
+        need("OpenSetClassifier", *_PACKAGES)
         vectors, labels = validate_data(self, X, y, dtype=np.float64)
         check_classification_targets(labels)
         negative = np.zeros(len(labels), dtype=bool) if self.negative_label is None else labels == self.negative_label
@@ -264,6 +266,7 @@ class OpenSetClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     @classmethod
     def load(cls, path: str | Path) -> "OpenSetClassifier":
         """Read a classifier written by `save`."""
+        need("OpenSetClassifier", *_PACKAGES)
         import torch
 
         from openset.train.build import make_bare_network

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from openset._io.json_files import write_json
 from openset.errors import OpenSetError
 from openset.studies.key import Key
 from openset.studies.results_files import ResultsFile, seeds_found
@@ -76,3 +77,17 @@ def test_a_broken_results_file_is_named(tmp_path):
     with pytest.raises(OpenSetError, match="split0-seed3.json is not a results file: 'params' is missing; delete it"):
         place.read(KEY)
     assert seeds_found(tmp_path, "openauc/table2", "cpu") == {3}
+
+
+@pytest.mark.parametrize("field", ["value", "low", "high", "seconds"])
+def test_text_where_a_number_belongs_is_no_result(tmp_path, field):
+    key = Key("mnist", "softmax", 0, 0)
+    place = ResultsFile(tmp_path, "openauc/table2", "cpu", "fast/mnist")
+    entry = {"name": "open_auc", "params": {}, "against": "all", "value": 0.5, "low": 0.4, "high": None}
+    content = {"metrics": [entry], "recipe_fingerprint": "f", "seconds": 3}
+    write_json(place.path(key), content)
+    assert place.read(key).value("open_auc").value == 0.5
+    (content if field == "seconds" else entry)[field] = "much"
+    write_json(place.path(key), content)
+    with pytest.raises(OpenSetError, match=r"split0-seed0\.json is not a results file; delete it"):
+        place.read(key)

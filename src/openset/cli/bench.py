@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
-from openset.cli._console import JsonOption, SkipCorruptOption, console, show_table
+from openset.cli._console import JsonOption, SkipCorruptOption, console, say, show_table
 from openset.cli._grid import (
     CpusOption,
     DryRunOption,
@@ -78,7 +78,7 @@ def command(
     Example: openset bench --methods openauc --vary method.weight=0.05,0.1,0.2,0.4 --figures figures
     Example: openset bench --methods all --engine ray --gpus-per-cell 0.25
     """
-    from openset._io.files import write_json
+    from openset._io.json_files import write_json
     from openset.cli._numbers import names, numbers
     from openset.methods import METHODS
     from openset.studies import bench, bench_tables
@@ -122,7 +122,7 @@ def command(
         write_page(report, bench_page(_dots(done)))
     say_written(report, figures, [] if figures is None else _draw(done, figures, varied))
     if failed:
-        typer.echo(f"{len(failed)} of {len(cells)} runs failed; reasons are in {out}/bench_failed.json.", err=True)
+        say(f"{len(failed)} of {len(cells)} runs failed; reasons are in {out}/bench_failed.json.", err=True)
         raise typer.Exit(1)
 
 

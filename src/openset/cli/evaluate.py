@@ -9,11 +9,15 @@ from openset.cli._console import (
     BackgroundOption,
     FitOption,
     JsonOption,
+    KnownClassOption,
+    NegativeLabelOption,
+    Reading,
     ScoreOption,
+    UnknownLabelOption,
     console,
     naming_files,
     progress,
-    read,
+    say,
     show_table,
 )
 from openset.cli._outputs import (
@@ -44,6 +48,9 @@ def command(
     score: ScoreOption = None,
     background: BackgroundOption = False,
     fit: FitOption = None,
+    unknown_label: UnknownLabelOption = None,
+    negative_label: NegativeLabelOption = None,
+    known_class: KnownClassOption = None,
     json: JsonOption = None,
     latex: LatexOption = None,
     markdown: MarkdownOption = None,
@@ -81,11 +88,12 @@ def command(
 
     check_outputs(json, latex, markdown, csv, report, folder=figures, inputs=[*files, fit])
     asked = [(name, options, None) for name, options in parse_metrics(metric)]
+    reading = Reading(score, background, fit, unknown_label, negative_label, known_class)
     bars = [parse_metric_bar(text) for text in require or []]
     for bar in bars:
         if bar.end is not None and not intervals:
             raise OpenSetError(f"--require '{bar.text}' is about an interval: leave out --no-intervals.")
-    models = [read(file, score, background, fit) for file in files]
+    models = [reading.read(file) for file in files]
     n_resamples = [resamples or resamples_for(len(scores)) for scores in models]
     evaluations = []
     with progress("Evaluating", sum(n_resamples) if intervals else 1) as advance:
@@ -128,7 +136,7 @@ def command(
     say_written(report, figures, drawn)
     missed = [result for result in document.gate if not result.reached]
     for result in missed:
-        typer.echo(f"Bar missed: {result.sentence}", err=True)
+        say(f"Bar missed: {result.sentence}", err=True)
     if missed:
         raise typer.Exit(1)
     if bars:

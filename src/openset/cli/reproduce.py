@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from openset.cli._console import JsonOption, SkipCorruptOption, console, show_table
+from openset.cli._console import JsonOption, SkipCorruptOption, console, say, show_table
 from openset.cli._grid import (
     CpusOption,
     DryRunOption,
@@ -77,7 +77,7 @@ def command(
 
     Example: openset reproduce openauc/table2 --scale cpu --protocols cifar10 --methods openauc --splits 0
     """
-    from openset._io.files import write_json
+    from openset._io.json_files import write_json
     from openset.cli._numbers import names, numbers
     from openset.cli._training import training_bar
     from openset.errors import OpenSetError, check_choice
@@ -126,13 +126,13 @@ def command(
         show_plan(told.plan, place)
         return
     except (Interrupted, KeyboardInterrupt):
-        typer.echo("Stopped; all is saved. Run the same command again to go on.", err=True)
+        say("Stopped; all is saved. Run the same command again to go on.", err=True)
         raise typer.Exit(130) from None
     if execution.dry_run:
         screen.print(f"{name} has no cells to train.")
         return
     if show:
-        typer.echo(writing.markdown(report, level=3), nl=False)
+        say(writing.markdown(report, level=3).removesuffix("\n"))
     else:
         _show(report)
         files = writing.write(report, place / name)
@@ -140,12 +140,12 @@ def command(
     if json is not None:
         write_json(json, writing.as_json(report))
     if report.failures:
-        typer.echo(f"{len(report.failures)} cells failed; the report names them.", err=True)
+        say(f"{len(report.failures)} cells failed; the report names them.", err=True)
         raise typer.Exit(1)
 
 
 def _list(json: Path | None) -> None:
-    from openset._io.files import write_json
+    from openset._io.json_files import write_json
     from openset.reproduction import ENTRIES
     from openset.results.table import Table
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from openset.cli._console import JsonOption, SkipCorruptOption, console, show_table
+from openset.cli._console import JsonOption, SkipCorruptOption, console, say, show_table
 from openset.cli._outputs import FiguresOption, ReportOption, check_outputs, say_written
 from openset.cli._plugins import OWN, resolving
 
@@ -124,17 +124,22 @@ def command(
                     tell=lambda note: screen.print(note, style="dim", highlight=False, markup=False),
                 )
         except Interrupted as stopped:
-            typer.echo(f"Stopped at {stopped}; all is saved. Go on with: openset train --resume --out {out}", err=True)
+            say(f"Stopped at {stopped}; all is saved. Go on with: openset train --resume --out {out}", err=True)
             raise typer.Exit(130) from None
     if summary:
-        if json is not None:
-            from openset._io.files import write_json
+        _write(out, summary, json, report, figures)
 
-            write_json(json, summary)
-        document = read_document(out, summary)
-        show(summary, document, out)
-        drawn = [] if report is None and figures is None else draw(out, document, report, figures)
-        say_written(report, figures, drawn)
+
+def _write(out: Path, summary: dict[str, Any], json: Path | None, report: Path | None, figures: Path | None) -> None:
+    """Print what came out, and write what was asked for."""
+    if json is not None:
+        from openset._io.json_files import write_json
+
+        write_json(json, summary)
+    document = read_document(out, summary)
+    show(summary, document, out)
+    drawn = [] if report is None and figures is None else draw(out, document, report, figures)
+    say_written(report, figures, drawn)
 
 
 def read_document(run: Path, summary: dict[str, Any]) -> "Document":

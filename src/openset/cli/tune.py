@@ -72,7 +72,7 @@ def command(
     Example: openset tune fast/digits --vary method.weight=0.05,0.1,0.2
     Example: openset tune fast/cifar10 --vary method.name=maxlogit,scaled,openauc --stand-ins 3 --seeds 0-1
     """
-    from openset._io.files import write_json
+    from openset._io.json_files import write_json
     from openset.cli._numbers import numbers
     from openset.errors import OpenSetError
     from openset.metrics import METRICS

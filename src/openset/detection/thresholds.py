@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from openset._io.files import read_json, write_json
+from openset._io.json_files import read_json, write_json
 from openset.detection.measure.ranking import Ranked, at_recall, wild_above
 from openset.detection.measure.sets import OpenSetData
 from openset.detection.read.coco import Floats, Ints

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from openset._io.files import is_folder
+from openset._io.paths import is_folder
 from openset.errors import OpenSetError
 from openset.protocols.build import build
 from openset.protocols.definition import Definition

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
+from openset._core.text import shown
 from openset.data import CATALOG, Dataset, data_root, open_dataset, splits_of
 from openset.data.place import inside
 from openset.errors import OpenSetError, OpenSetWarning
@@ -118,7 +119,7 @@ def build(
     check_overlap(definition.name, parts)
     data_notes = [f"{data.name}: {note}" for data in opened.sources for note in data.notes]
     for note in dict.fromkeys(data_notes):
-        warnings.warn(note, OpenSetWarning, stacklevel=3)
+        warnings.warn(shown(note), OpenSetWarning, stacklevel=3)
     shape_notes = _shape_notes(opened.sources, _known_data(opened.sources, parts["train"]))
     return assemble(
         name=definition.name,

@@ -117,12 +117,12 @@ def parse(content: Any, *, name: str, where: str, folder: Path | None = None) ->
         if key in content
     }
     return Definition(
-        name=str(content.get("name", name)),
-        title=str(content.get("title", content.get("name", name))),
+        name=_text(content, "name", name, where),
+        title=_text(content, "title", _text(content, "name", name, where), where),
         data=data,
         splits=_splits(content, data, where),
-        paper=str(content.get("paper", "")),
-        validation_by=str(content.get("validation_by", "hash")),
+        paper=_text(content, "paper", "", where),
+        validation_by=_text(content, "validation_by", "hash", where),
         notes=_notes(content.get("notes", ()), where),
         superclasses=_superclasses(content.get("superclasses", {}), where),
         published_samples=_published(content.get("published_samples", {}), where),
@@ -130,6 +130,13 @@ def parse(content: Any, *, name: str, where: str, folder: Path | None = None) ->
         trained_as=str(content.get("trained_as", "")),
         **shares,
     )
+
+
+def _text(content: Mapping[str, Any], key: str, default: str, where: str) -> str:
+    value = content.get(key, default)
+    if not isinstance(value, str | int | float):
+        raise OpenSetError(f"{where}: '{key}' must be a text, got {short(value)}.")
+    return str(value)
 
 
 def _notes(content: Any, where: str) -> tuple[str, ...]:

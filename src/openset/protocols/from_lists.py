@@ -7,7 +7,7 @@ from pathlib import Path, PurePosixPath
 import numpy as np
 
 from openset._core.checks import NEGATIVE, UNKNOWN
-from openset._io.files import is_folder
+from openset._io.paths import is_folder
 from openset.data import CATALOG, Dataset, data_root
 from openset.data.folders import unwrap
 from openset.data.lists import OPEN_NAMES, open_list

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from openset._io.files import write_text
+from openset._io.atomic import write_text
 from openset.errors import OpenSetError, did_you_mean
 from openset.reproduction import claims_openauc
 from openset.reproduction.findings import Claim, Line, Report, Table, Value

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from openset._io.files import read_table
+from openset._io.tables import read_table
 from openset.curves import oscr_of
 from openset.methods import METHODS as CARDS
 from openset.metrics import ccr_at_fpr, confidence, open_auc

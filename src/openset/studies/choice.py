@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from openset._io.files import read_json
+from openset._io.json_files import read_json
 from openset.errors import OpenSetError
 
 Setting = int | float | str | bool

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from statistics import fmean
 from typing import Any
 
-from openset._io.files import read_json
+from openset._io.json_files import read_json
 from openset.studies.cell import Cell
 from openset.studies.grid import Shard
 from openset.studies.key import Key

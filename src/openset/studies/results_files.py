@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from openset._io.files import read_json, write_json
+from openset._io.json_files import read_json, write_json
 from openset.errors import OpenSetError
 from openset.evaluation import Result
 from openset.results.provenance import cpu_model
@@ -44,7 +44,10 @@ class ResultsFile:
         try:
             entries = [(one["name"], one["params"], one["against"], one["value"]) for one in content["metrics"]]
             made_by = isinstance(content["recipe_fingerprint"], str)
-            complete = bool(entries) and made_by and content["seconds"] is not None
+            numbers = [content["seconds"], *(one["value"] for one in content["metrics"])]
+            numbers += [end for one in content["metrics"] for end in (one["low"], one["high"]) if end is not None]
+            plain = all(isinstance(one, int | float) and not isinstance(one, bool) for one in numbers)
+            complete = bool(entries) and made_by and plain
         except (KeyError, TypeError) as error:
             raise OpenSetError(
                 f"{file} is not a results file: {error} is missing; delete it to run the cell again."

@@ -5,7 +5,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
-from openset._io.files import read_json
+from openset._io.json_files import read_json
 from openset.errors import OpenSetError
 from openset.studies.cell import Cell
 from openset.train.config import read_config

@@ -2,12 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from importlib.resources import files
 from pathlib import Path
 from typing import Any, Literal
 
-from openset._io.files import existing, write_text
+from openset._io.atomic import write_text
+from openset._io.paths import existing
 from openset._io.yaml_files import parse_yaml, read_yaml
-from openset.errors import OpenSetError, check_share, did_you_mean
+from openset.errors import OpenSetError, check_share, did_you_mean, needing
 from openset.train.fields import build, convert
 
 
@@ -212,7 +214,8 @@ class Config:
 
     def write(self, path: Path) -> None:
         """Write the whole recipe as YAML."""
-        import yaml
+        with needing("Writing YAML"):
+            import yaml
 
         write_text(path, yaml.safe_dump(self.as_plain(), sort_keys=False))
 
@@ -293,8 +296,7 @@ def find_recipe(recipe: str | Path) -> Path:
     file = Path(recipe)
     if file.suffix in (".yaml", ".yml") or file.exists():
         return existing(file)
-    here = Path(__file__).parents[1] / "recipes"
-    folder = here if here.is_dir() else Path(__file__).parents[3] / "recipes"
+    folder = Path(str(files("openset").joinpath("recipes")))
     shipped = {str(one.relative_to(folder).with_suffix("")): one for one in folder.rglob("*.yaml")}
     if str(recipe) in shipped:
         return shipped[str(recipe)]

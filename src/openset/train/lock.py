@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from openset._io.files import reason
+from openset._io.paths import reason
 from openset.errors import OpenSetError
 
 NAME = "run.lock"

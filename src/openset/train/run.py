@@ -11,12 +11,14 @@ import numpy as np
 import torch
 
 from openset import operating
-from openset._io.files import fingerprint, read_json, read_npz, write_json, write_npz
-from openset._io.score_files import read_outputs
+from openset._core.fingerprint import fingerprint
+from openset._io.json_files import read_json, write_json
+from openset._io.npz import read_npz, write_npz
 from openset.errors import OpenSetError
 from openset.evaluation import evaluate
 from openset.methods import METHODS
 from openset.protocols import Part, Protocol, load, parse_stand_in
+from openset.reading import read_outputs
 from openset.results.document import Document
 from openset.results.numbers import counted
 from openset.results.provenance import provenance
@@ -215,9 +217,7 @@ def share_beginning(config: Config, epochs: int, source: Path, out: Path) -> boo
     if own.exists() or not kept.exists() or config.train.select != "last":  # the best weights may lie further back
         return False
     tensors, metadata = checkpoint.read_tensors(kept)
-    if any(
-        not field.startswith("method") for field, _, _ in differences(as_now(metadata["config"]), config.as_plain())
-    ):
+    if any(not field.startswith("method") for field, _, _ in differences(as_now(metadata, kept), config.as_plain())):
         return False
     checkpoint.write_tensors(own, tensors, {**metadata, "config": config.as_plain()})
     return True

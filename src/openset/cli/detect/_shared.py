@@ -35,9 +35,9 @@ JsonOut = Annotated[Path | None, typer.Option("--json", help="Write everything a
 @contextmanager
 def busy(what: str) -> Iterator[None]:
     """A spinner on a terminal, nothing elsewhere."""
-    from rich.console import Console
+    from openset._io.terminal import make_console
 
-    console = Console(stderr=True)
+    console = make_console(stderr=True)
     if console.is_terminal:
         with console.status(what):
             yield
@@ -48,10 +48,11 @@ def busy(what: str) -> Iterator[None]:
 @contextmanager
 def progress() -> Iterator[Callable[[str, float], None]]:
     """A progress bar on a terminal, nothing elsewhere; call it with what is being done and how far it is."""
-    from rich.console import Console
     from rich.progress import Progress
 
-    console = Console(stderr=True)
+    from openset._io.terminal import make_console
+
+    console = make_console(stderr=True)
     with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
         task = bar.add_task("", total=1.0)
         yield lambda what, share: bar.update(task, description=what, completed=share)
@@ -59,9 +60,9 @@ def progress() -> Iterator[Callable[[str, float], None]]:
 
 def say(*things: Any) -> None:
     """Tables and sentences; wide enough for the tables when the output is not a terminal."""
-    from rich.console import Console
+    from openset._io.terminal import make_console
 
-    console = Console(width=None if Console().is_terminal else 160, highlight=False)
+    console = make_console(width=None if make_console().is_terminal else 160, highlight=False)
     for thing in things:
         if isinstance(thing, str):
             console.print(thing, markup=False, soft_wrap=True)

@@ -78,7 +78,8 @@ def command(
     drop_other_classes: OtherClasses = False,
 ) -> None:
     """What the open world does to a detector: mAP, Wilderness Impact, kinds of errors, confusions, and a verdict."""
-    from openset._io.files import is_folder, write_json
+    from openset._io.json_files import write_json
+    from openset._io.paths import is_folder
     from openset.detection.gate import check_bars, parse_bar
     from openset.detection.measure.evaluation import RECALLS, evaluate_data
     from openset.detection.measure.wilderness import VARIANTS

@@ -54,7 +54,7 @@ def command(
     """Choose per-class thresholds on one data set, freeze them, and apply them to another."""
     from dataclasses import asdict
 
-    from openset._io.files import write_json
+    from openset._io.json_files import write_json
     from openset.detection.measure.evaluation import matched
     from openset.detection.split import find_classes
     from openset.detection.tables import f_beta_table, point_table

@@ -7,7 +7,9 @@ from pathlib import Path
 from typing import Any, NoReturn
 from xml.etree import ElementTree  # the parser below refuses what makes XML dangerous
 
-from openset._io.files import existing, read_json, reason
+from openset._io.json_files import read_json
+from openset._io.paths import existing, reason
+from openset._io.pictures import picture_size
 from openset._io.yaml_files import read_yaml
 from openset.detection.read.coco import GroundTruth, Id, from_chunks
 from openset.detection.read.entries import LARGEST, boxes, column, flags, is_id, lengths, texts
@@ -157,7 +159,7 @@ def _read_yolo(labels: Path) -> Table:
     _check_images(labels, files)
     images, objects = [], []
     for file in files:
-        width, height = _image_size(file)
+        width, height = picture_size(file)
         images.append({"id": file.stem, "file_name": file.name, "width": width, "height": height})
         text = labels / f"{file.stem}.txt"
         if text.exists():
@@ -278,18 +280,6 @@ def _holds_labels(file: Path) -> bool:
         return any(True for _ in _rows(file, columns=5))
     except OpenSetError:
         return False
-
-
-def _image_size(file: Path) -> tuple[int, int]:
-    try:
-        from PIL import Image as Picture
-    except ImportError as error:
-        raise OpenSetError("Reading YOLO folders needs Pillow: pip install pillow.") from error
-    try:
-        with Picture.open(file) as picture:  # reads the header, not the pixels
-            return picture.size
-    except (OSError, ValueError, Picture.DecompressionBombError) as error:
-        raise OpenSetError(f"{file} is not a readable image.") from error
 
 
 def _names_file(places: Iterable[Path]) -> Path | None:
