@@ -4,7 +4,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from openset._io.files import write_text
+from openset._io.atomic import write_text
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "conformance.md"

@@ -72,7 +72,7 @@ def shrink(path: Path) -> None:
     """At most 1,000 pixels wide and 256 colours: sharp on a page, and a fifth of the size."""
     from PIL import Image
 
-    from openset._io.files import replacing
+    from openset._io.atomic import replacing
 
     with Image.open(path) as opened:
         picture = opened.convert("RGB")

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from openset._io.files import write_text
+from openset._io.atomic import write_text
 from openset.reproduction import Options, reproduce
 from openset.reproduction.writing import markdown
 

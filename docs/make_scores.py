@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from openset._io.files import write_text
+from openset._io.atomic import write_text
 from openset.posthoc import by_need
 
 PAGE = Path(__file__).parent / "scores.md"

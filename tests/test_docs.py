@@ -52,6 +52,13 @@ def test_every_room_that_contributing_names_is_there():
             assert (ROOT / "src" / "openset" / name).exists() or (folder / name).exists(), name
 
 
+def test_the_rules_are_those_of_their_cards():
+    from openset.operating import RULES
+
+    rows = re.findall(r"^\| `([^`]+)` \|.*\| (yes|no) \|$", (ROOT / "docs/thresholds.md").read_text(), re.MULTILINE)
+    assert dict(rows) == {rule.example: "yes" if rule.needs_open_set else "no" for rule in RULES.values()}
+
+
 def test_the_table_of_scores_is_that_of_their_cards():
     spec = importlib.util.spec_from_file_location("make_scores", ROOT / "docs" / "make_scores.py")
     made = importlib.util.module_from_spec(spec)
@@ -72,6 +79,19 @@ def test_every_command_in_the_readme_exists():
     names = {command.name for command in app.registered_commands} | {group.name for group in app.registered_groups}
     named = set(re.findall(r"^\| `openset (\w+)", (ROOT / "README.md").read_text(encoding="utf-8"), re.MULTILINE))
     assert named == names
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/methods.md"])
+def test_tables_of_methods_have_every_method(page):
+    from openset.methods import METHODS
+
+    text = (ROOT / page).read_text(encoding="utf-8")
+    tables = [part for part in text.split("\n\n") if part.startswith(("| method | what it learns", "| name | what is"))]
+    rows = [re.findall(r"^\| `(\w+)` .*?\|([^|]*)\|$", one, re.MULTILINE) for one in tables]
+    assert len(rows) == 1
+    assert sorted(name for name, _ in rows[0]) == sorted(METHODS)
+    if page == "docs/methods.md":
+        assert {name for name, last in rows[0] if last.strip()} == {n for n in METHODS if METHODS[n].uses_negatives}
 
 
 GALLERY = (ROOT / "docs" / "gallery.md").read_text(encoding="utf-8")

@@ -43,7 +43,7 @@ def data():
 
 
 def fast(method="openauc", **more):
-    return OpenSetClassifier(method, hidden=(64,), epochs=15, **more)
+    return OpenSetClassifier(method, hidden=(64,), **{"epochs": 15, "learning_rate": 3e-3, **more})
 
 
 @pytest.fixture(scope="module")
@@ -95,6 +95,84 @@ def test_methods_that_learn_from_negatives(method, data):
     assert auroc(truth, model.unknown_score(data["test"][0])) > 0.8
     with pytest.raises(OpenSetError, match="learns from negatives: mark them in y"):
         fast(method).fit(*data["train"])
+
+
+def test_options_of_a_score_reach_it(data):
+    test = data["test"][0]
+    by_option = fast("knn", options={"k": 1, "label_smoothing": 0.1}).fit(*data["train"])
+    by_text = fast("knn(k=1)", options={"label_smoothing": 0.1}).fit(*data["train"])
+    usual = fast("knn", options={"label_smoothing": 0.1}).fit(*data["train"])
+    assert np.array_equal(by_option.unknown_score(test), by_text.unknown_score(test))
+    assert (by_option.unknown_score(test) < usual.unknown_score(test)).all()  # the nearest is nearer than the 50th
+    assert by_option.network_.method.classification.label_smoothing == 0.1
+    assert by_option.scores(*data["test"]).meta["score"] == {"name": "knn", "params": {"k": 1}}
+
+
+def test_a_score_on_a_network_of_another_method(data):
+    test = data["test"][0]
+    model = fast("openauc", reject_by="knn(k=1)").fit(*data["train"])
+    plain = fast("openauc").fit(*data["train"])
+    assert np.array_equal(model.decision_function(test), plain.decision_function(test))
+    features, known = (plain._outputs(vectors).features for vectors in (test, data["train"][0]))
+    length = [rows / np.linalg.norm(rows, axis=1, keepdims=True) for rows in (features, known)]
+    nearest = np.sqrt(((length[0][:, None] - length[1][None]) ** 2).sum(axis=2)).min(axis=1)
+    np.testing.assert_allclose(model.unknown_score(test), nearest, atol=1e-3)
+    assert plain.scores(*data["test"]).meta["score"]["name"] == "max_logit"
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"method": "knn", "options": {"kk": 1}}, "method softmax has no option 'kk'"),
+        ({"method": "knn", "options": {"k": 0}}, "knn: 'k' must be at least 1"),
+        ({"method": "knn(j=1)"}, "The score 'knn' has no parameter 'j'. Choose from: k"),
+        ({"method": "knn", "reject_by": "energy"}, "'knn' and reject_by 'energy' are both scores: name one of them"),
+        ({"reject_by": "enrgy"}, r"no score named 'enrgy'. Did you mean 'energy'\?"),
+    ],
+)
+def test_wrong_scores_are_named(data, options, message):
+    with pytest.raises(OpenSetError, match=message):
+        OpenSetClassifier(**options).fit(*data["train"])
+
+
+def test_pairs_are_ranked_one_sided_and_all_of_them_unless_one_says_otherwise(data):
+    def criterion(**options):
+        return OpenSetClassifier(epochs=1, **options).fit(*data["train"]).network_.method.criterion
+
+    assert (criterion().pairing, criterion().surrogate) == ("all", "squared_hinge")
+    other = criterion(options={"pairing": "slots", "surrogate": "square"})
+    assert (other.pairing, other.surrogate) == ("slots", "square")
+
+
+def test_a_linear_classifier(data):
+    model = OpenSetClassifier(hidden=(), epochs=60, learning_rate=1e-2).fit(*data["train"])
+    parameters = dict(model.network_.named_parameters())
+    assert list(parameters) == ["method.head.weight"]
+    assert parameters["method.head.weight"].shape == (6, 64)
+    known = data["test"][1] < 6
+    assert model.score(data["test"][0][known], data["test"][1][known]) > 0.9
+
+
+@pytest.mark.parametrize(("n", "size"), [(20, 16), (600, 20), (3000, 100), (60_000, 128)])
+def test_the_batch_grows_with_the_data(n, size):
+    assert OpenSetClassifier()._config(n).data.batch_size == size
+    assert OpenSetClassifier(batch_size=7)._config(n).data.batch_size == 7
+
+
+def test_many_classes_are_learned_as_well_as_by_logistic_regression():
+    """60 classes of 40 samples each that overlap: the defaults must hold beyond a handful of classes."""
+    from sklearn.linear_model import LogisticRegression
+
+    rng = np.random.default_rng(0)
+    centres = 0.6 * rng.normal(size=(60, 64))
+    labels = np.repeat(np.arange(60), 120)
+    vectors = centres[labels] + rng.normal(size=(len(labels), 64))
+    train = np.arange(len(labels)) % 3 == 0
+    linear = LogisticRegression(max_iter=1000).fit(vectors[train], labels[train])
+    wanted = linear.score(vectors[~train], labels[~train])
+    found = OpenSetClassifier().fit(vectors[train], labels[train]).score(vectors[~train], labels[~train])
+    assert 0.9 < wanted < 0.99  # neither hopeless nor trivial
+    assert found > wanted - 0.01
 
 
 def test_text_classes(data):

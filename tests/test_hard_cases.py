@@ -247,7 +247,7 @@ def test_a_number_of_thousands_of_digits_is_damage(tmp_path):
         Threshold.read(tmp_path / "a.json")
     table = pl.DataFrame({"label": [0, -2], "prediction": [0, 0], "unknown_score": [0.1, 0.2]})
     table.write_parquet(tmp_path / "a.parquet", metadata={"openset": f'{{"meta": {{"seed": {digits}}}}}'})
-    with pytest.raises(OpenSetError, match="its 'openset' entry holds a number of thousands of digits"):
+    with pytest.raises(OpenSetError, match="its 'openset' entry is damaged: it holds a number of thousands of digits"):
         Scores.read(tmp_path / "a.parquet")
 
 

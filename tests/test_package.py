@@ -1,14 +1,18 @@
 """What importing costs, and what the package promises as a whole."""
 
 import ast
+import re
 import subprocess
 import sys
+import tomllib
 from importlib import import_module
+from importlib.resources import files
 from pathlib import Path
 
 import pytest
 
 import openset
+from openset.errors import _EXTRAS
 
 
 def loaded_after(statement):
@@ -84,3 +88,49 @@ def test_the_names_of_the_package_are_those_that_type_checkers_see():
     assert {"Comparison", "Document", "Evaluation", "Interval"} <= seen
     for name in seen:
         assert getattr(openset, name).__name__ == name
+
+
+PROJECT = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+CALLED = {"sklearn": "scikit-learn", "PIL": "pillow", "yaml": "pyyaml", "lightning_fabric": "lightning-fabric"}
+ONE_BY_ONE = {"torchvision", "timm"}
+"""Packages that must be of the same build as torch, so `all` does not have them."""
+NOT_OFFERED = {"pytorch_ood"}
+"""Read only where a user has it already."""
+
+
+def imported_packages():
+    source = Path(openset.__file__).parent
+    for file in source.rglob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            names = [node.module] if isinstance(node, ast.ImportFrom) and not node.level else []
+            names += [one.name for one in node.names] if isinstance(node, ast.Import) else []
+            yield from (name.partition(".")[0] for name in names)
+
+
+def required(extra=None):
+    """Packages that an extra brings, or the plain install."""
+    lines = PROJECT["dependencies"] if extra is None else PROJECT["optional-dependencies"][extra]
+    found = set()
+    for line in lines:
+        name, inner = re.match(r"([\w-]+)(?:\[([\w,]+)\])?", line).groups()
+        found |= {name} if name != "openset" else set().union(*(required(one) for one in inner.split(",")))
+    return found
+
+
+def test_every_package_that_is_imported_is_declared():
+    used = set(imported_packages()) - set(sys.stdlib_module_names) - {"openset"} - NOT_OFFERED
+    named = {CALLED.get(name, name) for name in used}
+    offered = set().union(*map(required, PROJECT["optional-dependencies"].keys() - {"dev", "docs"}))
+    assert named == required() | offered
+    assert required() <= named
+    optional = named - required()
+    assert optional - required("all") == ONE_BY_ONE
+    assert {CALLED.get(name, name) for name in _EXTRAS} == optional
+    for module, (_, extra) in _EXTRAS.items():
+        assert CALLED.get(module, module) in required(extra)
+
+
+def test_recipes_and_protocols_come_with_the_package():
+    for folder, ending in (("recipes/fast", ".yaml"), ("protocols/lists", ".json")):
+        names = [file.name for file in files("openset").joinpath(folder).iterdir()]
+        assert len([name for name in names if name.endswith(ending)]) > 5

@@ -1,7 +1,9 @@
 """The one error a user sees: a plain sentence that says what is wrong and what to do."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from difflib import get_close_matches
+from importlib.util import find_spec
 from typing import SupportsFloat
 
 
@@ -11,6 +13,72 @@ class OpenSetError(ValueError):
 
 class OpenSetWarning(UserWarning):
     """Input that can be used, but probably does not mean what the user thinks."""
+
+
+class MissingPackageError(ImportError, OpenSetError):
+    """An optional package that is not installed; the message says which extra brings it."""
+
+
+_EXTRAS = {
+    "torch": ("PyTorch", "torch"),
+    "lightning_fabric": ("Lightning Fabric", "torch"),
+    "safetensors": ("safetensors", "torch"),
+    "torchmetrics": ("torchmetrics", "torch"),
+    "matplotlib": ("matplotlib", "plot"),
+    "datasets": ("Hugging Face datasets", "data"),
+    "huggingface_hub": ("Hugging Face Hub", "data"),
+    "PIL": ("Pillow", "data"),
+    "yaml": ("PyYAML", "data"),
+    "torchvision": ("torchvision", "vision"),
+    "timm": ("timm", "vision"),
+    "transformers": ("transformers", "transformers"),
+}
+"""Packages by the name under which they are imported: what people call them, and the extra that brings them."""
+
+
+def _missing(what: str, module: str, because: str = "") -> MissingPackageError:
+    title, extra = _EXTRAS.get(module, (f"the package '{module}'", ""))
+    install = f"openset[{extra}]" if extra else module
+    return MissingPackageError(f"{what} needs {title}: pip install '{install}'{because}.", name=module)
+
+
+def is_installed(*modules: str) -> bool:
+    """Whether all these modules could be imported; they are only looked for."""
+    return all(find_spec(module) is not None for module in modules)
+
+
+def need(what: str, *modules: str) -> None:
+    """Say which extra to install if a module is not there, without importing it.
+
+    >>> need("Counting", "math")
+    """
+    for module in modules:
+        if not is_installed(module):
+            raise _missing(what, module)
+
+
+@contextmanager
+def needing(what: str) -> Iterator[None]:
+    """Imports of optional packages for `what`; one that fails becomes a sentence with the extra to install.
+
+    >>> with needing("Drawing"):
+    ...     import no_such_package
+    Traceback (most recent call last):
+    openset.errors.MissingPackageError: Drawing needs the package 'no_such_package': pip install 'no_such_package'.
+    """
+    try:
+        yield
+    except OpenSetError:
+        raise
+    except ImportError as error:
+        raise missing_package(what, error) from error
+
+
+def missing_package(what: str, error: ImportError) -> MissingPackageError:
+    """The sentence for an import that failed: a package is not there, or does not fit to what else is installed."""
+    module = (error.name or "").partition(".")[0] or "package"
+    absent = isinstance(error, ModuleNotFoundError) and not is_installed(module)
+    return _missing(what, module, "" if absent else f" (what is installed does not load: {error})")
 
 
 def did_you_mean(word: str, choices: Iterable[str]) -> str:

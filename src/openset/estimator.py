@@ -11,13 +11,23 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from openset import operating
-from openset.errors import OpenSetError, did_you_mean, is_number
-from openset.posthoc import SCORES, Outputs, softmax
+from openset._core.calls import parse_call
+from openset.errors import OpenSetError, did_you_mean, is_number, need
+from openset.posthoc import SCORES, FittedScore, Outputs, ScoreSpec, parse_score, softmax
+from openset.posthoc import fit as fit_score
+from openset.posthoc.card import Learned
 from openset.scores import Scores
 
 if TYPE_CHECKING:
     from openset.train.config import Config
     from openset.train.network import Network
+
+_PLAIN = "softmax"
+"""What a post-hoc score is trained with."""
+_RANKING = {"pairing": "all", "surrogate": "squared_hinge"}
+"""How methods that rank pairs do it here: one-sided, so that a lead above 1 costs nothing, and with every pair."""
+_FIT = ("n_classes", "n_features", "fingerprint")
+_PACKAGES = ("torch", "lightning_fabric", "safetensors")
 
 
 class OpenSetClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -27,13 +37,15 @@ class OpenSetClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     Args:
         method: how to train: `openauc`, `maxlogit`, `arpl`, ... (see `openset methods`); or a post-hoc score, such as
-            `knn`, `mahalanobis` or `energy`, on a network trained with cross-entropy.
-        hidden: sizes of the layers.
+            `knn`, `knn(k=1)` or `energy`, on a network trained with cross-entropy.
+        reject_by: a post-hoc score, such as `knn(k=1)`, in place of the method's own.
+        hidden: sizes of the layers; none, `()`, for a linear classifier.
         epochs: passes over the data.
         learning_rate: of Adam.
-        batch_size: samples per step.
+        batch_size: samples per step; None for a thirtieth of the training samples, but 16 at least and 128 at most.
         weight_decay: pull of the weights towards 0.
-        options: options of the method, such as `{"weight": 0.2}`.
+        options: options of the method, such as `{"weight": 0.2}`, or of the score that it names: `{"k": 1}`. Methods
+            that rank pairs rank `all` of a batch by `squared_hinge` unless you say otherwise.
         unknown_label: what `predict` returns for unknowns; by default -2, or "unknown" where classes are text.
         negative_label: label in `y` of negatives, samples of no known class, for methods that learn from them.
         random_state: seed; the same seed gives the same network.
@@ -41,7 +53,7 @@ class OpenSetClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     >>> from sklearn.datasets import load_digits
     >>> X, y = load_digits(return_X_y=True)
     >>> known = y < 6  # the other four digits are unknown
-    >>> model = OpenSetClassifier(epochs=10).fit(X[known][::2], y[known][::2])
+    >>> model = OpenSetClassifier().fit(X[known][::2], y[known][::2])
     >>> model.calibrate(X[known][1::2], y[known][1::2], rule="at_acceptance=0.95").rule
     'at_acceptance=0.95'
     >>> float((model.predict(X[~known]) == -2).mean()) > 0.5
@@ -52,17 +64,19 @@ class OpenSetClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self,
         method: str = "openauc",
         *,
-        hidden: tuple[int, ...] = (128, 128),
-        epochs: int = 60,
-        learning_rate: float = 3e-3,
-        batch_size: int = 32,
-        weight_decay: float = 1e-4,
+        reject_by: str | None = None,
+        hidden: tuple[int, ...] = (512,),
+        epochs: int = 30,
+        learning_rate: float = 1e-3,
+        batch_size: int | None = None,
+        weight_decay: float = 1e-3,
         options: dict[str, Any] | None = None,
         unknown_label: int | str | None = None,
         negative_label: int | str | None = None,
         random_state: int = 0,
     ) -> None:
         self.method = method
+        self.reject_by = reject_by
         self.hidden = hidden
         self.epochs = epochs
         self.learning_rate = learning_rate
@@ -77,6 +91,7 @@ class OpenSetClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> "OpenSetClassifier":  # noqa: N803  scikit-learn's name
         """Learn the classes in `y` from vectors `X` (n, D)."""
+        need("OpenSetClassifier", *_PACKAGES)
         vectors, labels = validate_data(self, X, y, dtype=np.float64)
         check_classification_targets(labels)
         negative = np.zeros(len(labels), dtype=bool) if self.negative_label is None else labels == self.negative_label
@@ -87,28 +102,37 @@ class OpenSetClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         numbers[~negative] = known
         self.threshold_: operating.Threshold | None = None
         self._train(vectors.astype(np.float32), numbers)
-        self._fit_outputs = self._outputs(vectors, numbers) if self._posthoc and SCORES[self.method].fitted else None
+        spec = self._settled()[2]
+        self._fitted = None if spec is None else fit_score(spec, self._outputs(vectors, numbers))
         return self
 
-    @property
-    def _posthoc(self) -> bool:
-        """Whether `method` names a post-hoc score; a training method of the same name would come first."""
-        from openset.methods import METHODS
+    def _settled(self) -> tuple[str, dict[str, Any], ScoreSpec | None]:
+        """The training method, its options, and the post-hoc score that takes the place of the method's own."""
+        from openset.methods import METHODS, options_of
 
-        if self.method not in METHODS and self.method not in SCORES:
-            hint = did_you_mean(str(self.method), {*METHODS, *SCORES})
-            raise OpenSetError(f"There is no method or score named {self.method!r}. {hint}")
-        return self.method not in METHODS
+        name, options = str(self.method), dict(self.options or {})
+        spec = None if self.reject_by is None else parse_score(self.reject_by)
+        if name not in METHODS:  # a training method comes before a score of the same name
+            score, params = parse_call(name)
+            if score not in SCORES:
+                hint = did_you_mean(score, {*METHODS, *SCORES})
+                raise OpenSetError(f"There is no method or score named {name!r}. {hint}")
+            if spec is not None:
+                raise OpenSetError(f"'{name}' and reject_by '{self.reject_by}' are both scores: name one of them.")
+            params |= {key: options.pop(key) for key in list(options) if key in SCORES[score].defaults}
+            name, spec = _PLAIN, ScoreSpec.of(score, params)
+        usual = {key: value for key, value in _RANKING.items() if key in options_of(METHODS[name])}
+        return name, usual | options, spec
 
-    def _config(self) -> "Config":
+    def _config(self, n_samples: int = 0) -> "Config":
         from openset.train.config import Config, Data, Engine, Named, Optimizer, Schedule, Training, _check_options
 
-        name = "softmax" if self._posthoc else self.method
+        name, options, _ = self._settled()
         return _check_options(
             Config(
-                method=Named(name, dict(self.options or {})),
+                method=Named(name, options),
                 backbone=Named("mlp", {"hidden": list(self.hidden)}),
-                data=Data(batch_size=self.batch_size, workers=1),
+                data=Data(batch_size=self.batch_size or min(128, max(16, n_samples // 30)), workers=1),
                 optimizer=Optimizer("adam", lr=self.learning_rate, weight_decay=self.weight_decay),
                 schedule=Schedule("cosine"),
                 train=Training(epochs=self.epochs),
@@ -125,15 +149,17 @@ class OpenSetClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         from openset.train.build import make_network
         from openset.train.feed import Feed
         from openset.train.loop import fit
+        from openset.train.threads import threads_for
 
-        config = self._config()
+        config = self._config(len(labels))
         uses_negatives = METHODS[config.method.name].uses_negatives
         if uses_negatives and not (labels < 0).any():
             raise OpenSetError(f"The method '{self.method}' learns from negatives: mark them in y with negative_label.")
         feed = Feed(Vectors(vectors, labels), config.data, np.flatnonzero(labels >= (-1 if uses_negatives else 0)))
         self.network_: Network = make_network(config, feed, len(self.classes_))
         none = Feed(Vectors(vectors, labels), config.data, np.flatnonzero(labels >= 0)[:1])
-        with torch.random.fork_rng(devices=[]):  # the caller's random numbers stay as they are
+        alone = threads_for(self.network_, config, vectors.shape[1:])
+        with alone, torch.random.fork_rng(devices=[]):  # the caller's random numbers stay as they are
             fit(Fabric(accelerator="cpu", devices=1), self.network_, feed, none, config)
         self.network_.eval()
 
@@ -165,9 +191,7 @@ class OpenSetClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def unknown_score(self, X: ArrayLike) -> NDArray[np.float64]:  # noqa: N803
         """How unknown each sample is; higher = more unknown."""
         outputs = self._outputs(self._checked(X))
-        if self._posthoc:
-            return SCORES[self.method].compute(outputs, self._fit_outputs)
-        return self.network_.method.unknown_score(outputs)
+        return self.network_.method.unknown_score(outputs) if self._fitted is None else self._fitted.score(outputs)
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:  # noqa: N803
         """The class of each sample; once calibrated, `unknown_label` where its unknown score is above the threshold."""
@@ -198,7 +222,9 @@ class OpenSetClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if self.negative_label is not None:
             numbers[labels == self.negative_label] = -1
         names = [str(one) for one in self.classes_]
-        return Scores(numbers, outputs.known_logits().argmax(axis=1), self.unknown_score(vectors), class_names=names)
+        used = self.network_.method.score_used() if self._fitted is None else self._fitted.spec.as_json()
+        predictions = outputs.known_logits().argmax(axis=1)
+        return Scores(numbers, predictions, self.unknown_score(vectors), class_names=names, meta={"score": used})
 
     def calibrate(self, X: ArrayLike, y: ArrayLike, rule: str = "at_acceptance=0.95") -> operating.Threshold:  # noqa: N803
         """Choose the threshold on validation data by a rule of `openset.operating`, and use it from now on."""
@@ -220,15 +246,16 @@ class OpenSetClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if kind not in "iubUO" or any(not isinstance(one, int | str | bool) for one in self.classes_.tolist()):
             raise OpenSetError(f"Classes of type {self.classes_.dtype} cannot be saved; use whole numbers or text.")
         tensors = with_prefix("network", self.network_.state_dict())
-        if self._fit_outputs is not None:
-            for name in ("labels", "logits", "features"):
-                tensors[f"fit/{name}"] = torch.from_numpy(np.asarray(getattr(self._fit_outputs, name)))
+        fitted = self._fitted
+        if fitted is not None:
+            tensors |= with_prefix("fit", {name: torch.from_numpy(array) for name, array in fitted.learned.items()})
         about = {
             "estimator": {**self.get_params(), "hidden": list(self.hidden)},
             "classes": self.classes_.tolist(),
             "classes_dtype": self.classes_.dtype.str,
             "n_features": int(self.n_features_in_),
             "threshold": None if self.threshold_ is None else self.threshold_.as_json(),
+            "fit": None if fitted is None else {name: getattr(fitted, name) for name in _FIT},
         }
         try:
             json.dumps(about)
@@ -239,6 +266,7 @@ class OpenSetClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     @classmethod
     def load(cls, path: str | Path) -> "OpenSetClassifier":
         """Read a classifier written by `save`."""
+        need("OpenSetClassifier", *_PACKAGES)
         import torch
 
         from openset.train.build import make_bare_network
@@ -251,6 +279,8 @@ class OpenSetClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             model.n_features_in_ = int(about["n_features"])
             threshold = about["threshold"]
             model.threshold_ = None if threshold is None else operating.Threshold.from_json(threshold, str(path))
+            spec = model._settled()[2]
+            fit = {} if spec is None else {name: about["fit"][name] for name in _FIT}
         except (KeyError, TypeError) as error:
             raise OpenSetError(f"{path} does not hold an OpenSetClassifier: {error}.") from error
         empty = torch.empty(model.n_features_in_)
@@ -258,10 +288,12 @@ class OpenSetClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         model.network_ = make_bare_network(model._config(), shape, len(model.classes_), empty, empty.clone())
         load_weights(model.network_, under_prefix("network", tensors), Path(path))
         model.network_.eval()
-        fitted = under_prefix("fit", tensors)
-        background = model.network_.method.background
-        arrays: dict[str, Any] = {name: value.numpy() for name, value in fitted.items()}
-        model._fit_outputs = Outputs(**arrays, background=background) if arrays else None
+        model._fitted = None
+        if spec is not None:
+            arrays = {name: value.numpy() for name, value in under_prefix("fit", tensors).items()}
+            if set(arrays) != set(spec.card.learned):
+                raise OpenSetError(f"{path} does not hold what the score '{spec}' keeps: fit and save it again.")
+            model._fitted = FittedScore(spec, Learned(arrays), **fit)
         return model
 
 

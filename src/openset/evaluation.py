@@ -221,7 +221,7 @@ def resamples_for(n_samples: int) -> int:
 
 def hints(scores: Scores, results: Sequence[Result], tied_pairs: float) -> list[str]:
     """What the user should know before believing the results."""
-    found: list[str] = []
+    found = list(scores.notes)
     if scores.unknown_score.min() == scores.unknown_score.max():
         found.append("Every sample has the same unknown score: all pairs are tied, and nothing can be told apart.")
     elif tied_pairs > 0.05:

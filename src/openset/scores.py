@@ -10,7 +10,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from openset._core import checks, counts
-from openset._io.files import as_json, fingerprint
+from openset._core.fingerprint import fingerprint
+from openset._core.labels import LabelWords, as_column, read_labels
+from openset._io.json_files import as_json
+from openset._io.score_columns import ScoreColumns
 from openset.errors import OpenSetError
 from openset.posthoc import FittedScore, Head, Outputs, parse_score, softmax
 from openset.posthoc import score as compute_score
@@ -20,14 +23,17 @@ if TYPE_CHECKING:
 
 _PER_SAMPLE = ("labels", "predictions", "unknown_score", "probabilities", "ids", "groups", "open_classes")
 
+_NAMELESS = "columns have no names; give class_names in the order of the columns, or use numbers as labels."
+Words = str | int | Sequence[str | int] | None
+
 
 @dataclass(frozen=True, eq=False, init=False)
 class Scores:
     """Labels, predictions and unknown scores of one model on one test set.
 
     Args:
-        labels: (n,) true classes: 0 .. K-1 known, -1 negative, -2 unknown.
-        predictions: (n,) best known class of every sample, also of the open-set ones.
+        labels: (n,) true classes: 0 .. K-1 known, -1 negative, -2 unknown; or names, `negative` and `unknown`.
+        predictions: (n,) best known class of every sample, also of the open-set ones; numbers, or names as labels are.
         unknown_score: (n,) higher = more unknown; kept as given, never squashed.
         probabilities: (n, K) probabilities of the known classes; for confidence and calibration.
         class_names: names of the K known classes.
@@ -35,10 +41,15 @@ class Scores:
         groups: (n,) names of parts of the open-set samples, such as easy and hard.
         open_classes: (n,) names of the classes of open-set samples.
         meta: anything worth keeping that JSON can hold.
+        unknown_label: a label, or several, that means unknown, such as "oos" or 10.
+        negative_label: likewise for negative.
+        known_classes: names of known classes that look like such a word, or like another class's name.
 
     >>> scores = Scores(labels=[0, 1, -2], predictions=[0, 0, 1], unknown_score=[0.1, 0.4, 0.9])
     >>> scores
     Scores(2 known, 1 unknown, 2 classes)
+    >>> Scores(["cat", "dog", "oos"], ["cat", "cat", "dog"], [0.1, 0.4, 0.9], unknown_label="oos").class_names
+    ('cat', 'dog')
     """
 
     labels: NDArray[np.integer[Any]]
@@ -65,13 +76,23 @@ class Scores:
         groups: ArrayLike | None = None,
         open_classes: ArrayLike | None = None,
         meta: Mapping[str, Any] | None = None,
+        unknown_label: Words = None,
+        negative_label: Words = None,
+        known_classes: Words = None,
     ) -> None:
+        found = read_labels(
+            as_column("labels", labels),
+            as_column("predictions", predictions),
+            None if class_names is None else _as_names(class_names),
+            words=LabelWords.of(unknown_label, negative_label, known_classes),
+            nameless="" if probabilities is None else _NAMELESS,
+        )
         fields: dict[str, Any] = {
-            "labels": checks.as_ints("labels", labels),
-            "predictions": checks.as_ints("predictions", predictions),
+            "labels": found.labels,
+            "predictions": found.predictions,
             "unknown_score": checks.as_scores("unknown_score", unknown_score),
             "probabilities": None if probabilities is None else checks.as_probabilities(probabilities),
-            "class_names": None if class_names is None else _as_names(class_names),
+            "class_names": found.class_names,
             "ids": None if ids is None else checks.as_text("ids", ids),
             "groups": None if groups is None else checks.as_text("groups", groups),
             "open_classes": None if open_classes is None else checks.as_text("open_classes", open_classes),
@@ -102,6 +123,39 @@ class Scores:
             raise OpenSetError("Two known classes have the same name.")
         found = checks.resolve_classes(self.labels, self.predictions, named if columns is None else columns)
         object.__setattr__(self, "n_classes", found)
+
+    @cached_property
+    def contradictions(self) -> NDArray[np.intp]:
+        """Rows whose prediction is not the class of the largest probability."""
+        if self.probabilities is None:
+            return np.zeros(0, dtype=np.intp)
+        own = np.take_along_axis(self.probabilities, self.predictions[:, None].astype(np.intp), axis=1)[:, 0]
+        return np.flatnonzero(self.probabilities.max(axis=1) - own > checks.SAME_PROBABILITY)
+
+    @cached_property
+    def notes(self) -> tuple[str, ...]:
+        """What a reader of metric values should know about the scores: what in them does not fit together.
+
+        >>> Scores([0, 0, -2], [0, 1, 1], [0.1, 0.2, 0.9], [[0.8, 0.2], [0.7, 0.3], [0.1, 0.9]]).notes
+        ('In 1 of 3 rows (row 1 first) the prediction is not the class of the largest probability: ...',)
+        """
+        found = []
+        rows = self.contradictions
+        if len(rows):
+            found.append(
+                f"In {len(rows)} of {len(self)} rows (row {rows[0]} first) the prediction is not the class of the "
+                "largest probability: predictions are used as given, probabilities for confidence and calibration only."
+            )
+        if self.probabilities is not None and not self.meta.get("background"):
+            total = self.probabilities.sum(axis=1, dtype=np.float64)
+            if total.min() < 1 - checks.ROUNDING:
+                found.append(
+                    f"The probabilities of a row add up to {total.mean():.2g} on average and to {total.min():.2g} at "
+                    "least (row "
+                    f"{total.argmin()}), not to 1: they are used as given. If a background class has the rest, say so "
+                    "with --background; otherwise they are no probabilities of all known classes."
+                )
+        return tuple(found)
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -219,6 +273,9 @@ class Scores:
         groups: ArrayLike | None = None,
         open_classes: ArrayLike | None = None,
         meta: Mapping[str, Any] | None = None,
+        unknown_label: Words = None,
+        negative_label: Words = None,
+        known_classes: Words = None,
     ) -> "Scores":
         """Scores from a network's logits (n, K), or (n, K+1) with `background=True`, the last column then being cut.
 
@@ -229,8 +286,15 @@ class Scores:
         array([0, 1])
         """
         given = checks.as_array("logits", logits)
+        read = read_labels(
+            as_column("labels", labels),
+            None,
+            None if class_names is None else _as_names(class_names),
+            words=LabelWords.of(unknown_label, negative_label, known_classes),
+            nameless=_NAMELESS,
+        )
         outputs = Outputs(
-            labels=checks.as_ints("labels", labels),
+            labels=read.labels,
             logits=given,
             features=None if features is None else checks.as_array("features", features),
             background=background,
@@ -264,17 +328,29 @@ class Scores:
         score: str | None = None,
         background: bool = False,
         fit: str | Path | None = None,
+        unknown_label: Words = None,
+        negative_label: Words = None,
+        known_classes: Words = None,
     ) -> "Scores":
-        """Read a file of scores or of logits: .parquet, .csv, .npz."""
-        from openset._io.score_files import read_scores
+        """Scores from a file of scores, or of logits, which `score` (default max_logit) turns into scores.
 
-        return read_scores(path, score=score, background=background, fit=fit)
+        Files: .parquet, .csv, .tsv, .npz, .npy. A file of probabilities alone is scored by the largest one.
+
+        `background`: the model has a background class. It is the last column of logits; probabilities are those of the
+        known classes alone. `fit`: a file of training outputs, for scores that learn.
+        """
+        from openset.reading import read_scores
+
+        words = LabelWords.of(unknown_label, negative_label, known_classes)
+        return read_scores(path, score=score, background=background, fit=fit, words=words)
 
     def write(self, path: str | Path) -> None:
-        """Write .parquet or .npz (everything), or .csv (all but class names and meta)."""
-        from openset._io.score_files import write_scores
+        """Write .parquet or .npz (everything), or .csv or .tsv (all but class names and meta)."""
+        from openset._io.score_files import write_columns
 
-        write_scores(self, path)
+        names = ("labels", "predictions", "unknown_score", "probabilities", "class_names", "ids", "groups")
+        kept = {name: getattr(self, name) for name in (*names, "open_classes", "meta")}
+        write_columns(ScoreColumns(**kept), path)
 
 
 def _as_names(names: Sequence[str]) -> tuple[str, ...]:

@@ -3,10 +3,14 @@
 from typing import Any, NamedTuple
 
 import numpy as np
-import torch
-from torch import Tensor
-from torchmetrics import Metric
-from torchmetrics.utilities import dim_zero_cat
+
+from openset.errors import needing
+
+with needing("openset.torchmetrics"):
+    import torch
+    from torch import Tensor
+    from torchmetrics import Metric
+    from torchmetrics.utilities import dim_zero_cat
 
 from openset._core.checks import check_lengths, open_mask
 from openset._core.decisions import Ties

@@ -9,7 +9,7 @@ from openset import Scores
 from openset._core import decisions
 from openset.errors import OpenSetError
 from openset.metrics import open_set_confusion_matrix
-from openset.results.views import class_figures
+from openset.results.views import class_rates
 
 running = st.lists(st.integers(0, 3), min_size=1, max_size=12).map(lambda steps: np.cumsum([0, *steps]))
 shares = st.integers(0, 40).flatmap(lambda top: st.integers(max(top, 1), 40).map(lambda bottom: top / bottom))
@@ -35,7 +35,7 @@ def test_classes_and_the_confusion_matrix_agree_on_who_is_rejected():
     labels, predictions, score = [0, 0, -2], [0, 0, 0], np.array([0.1, 0.3, 0.1], dtype=np.float32)
     matrix = open_set_confusion_matrix(labels, predictions, score, threshold=0.1)
     assert matrix.counts.tolist() == [[1, 1], [1, 0]]
-    assert class_figures(Scores(labels, predictions, score), 0.1).ccr.tolist() == [0.5]
+    assert class_rates(Scores(labels, predictions, score), 0.1).ccr.tolist() == [0.5]
 
 
 @given(running, shares)

@@ -11,7 +11,8 @@ import polars as pl
 import pytest
 
 from openset import Scores, evaluate
-from openset._io.files import write_json, write_npz
+from openset._io.json_files import write_json
+from openset._io.npz import write_npz
 from openset.errors import OpenSetError
 from openset.present.page.page import packed_json
 
@@ -303,11 +304,11 @@ def test_files_that_cannot_be_read_are_named(tmp_path):
     (tmp_path / "one.npy").rename(tmp_path / "one.npz")
     for name, message in {
         "none.csv": "There is no file",
-        "cut.parquet": "is not a readable PARQUET file, or it is cut off",
+        "cut.parquet": "is not a readable Parquet file, or it is cut off",
         "cut.npz": "is not a readable NPZ file",
         "empty.csv": "is empty",
         "binary.csv": "is not a text file in UTF-8; save it as CSV UTF-8",
-        "scores.xlsx": "cannot read '.xlsx'; use .parquet, .csv, .npz",
+        "scores.xlsx": "cannot read '.xlsx'; use .parquet, .csv, .tsv, .npz, .npy",
         "one.npz": "is a single array",
         ".": "is a folder",
     }.items():
@@ -326,7 +327,7 @@ def test_scores_where_logits_are_needed(tmp_path):
 
 
 def test_nothing_is_left_behind_when_writing_fails(tmp_path):
-    with pytest.raises(OpenSetError, match="use a name that ends in .parquet, .csv, .npz"):
+    with pytest.raises(OpenSetError, match="use a name that ends in .parquet, .csv, .tsv, .npz"):
         full_scores().write(tmp_path / "scores.txt")
     (tmp_path / "folder.parquet").mkdir()
     with pytest.raises(OpenSetError, match="it is a folder; give a file name"):
@@ -405,7 +406,7 @@ def test_what_is_no_plain_file_is_written_through(tmp_path):
 
 
 def test_our_own_output_goes_on_where_it_is(tmp_path):
-    code = "from openset._io.files import write_json; print('a'); write_json('/dev/stdout', [1]); print('b')"
+    code = "from openset._io.json_files import write_json; print('a'); write_json('/dev/stdout', [1]); print('b')"
     with (tmp_path / "out.txt").open("w") as out:
         subprocess.run([sys.executable, "-c", code], stdout=out, check=True)
     assert (tmp_path / "out.txt").read_text().split() == ["a", "[", "1", "]", "b"]
@@ -541,3 +542,127 @@ def test_wide_floats_are_written(tmp_path, kind):
     scores = Scores([0, -2], [0, 0], np.longdouble([0.1, 0.9]), np.longdouble([[1.0], [0.5]]))
     scores.write(tmp_path / f"s.{kind}")
     assert Scores.read(tmp_path / f"s.{kind}").probabilities.tolist() == [[1.0], [0.5]]
+
+
+def written(tmp_path, kind, labels, predictions, **more):
+    """A small file of scores of any kind, as somebody else's program might write it."""
+    path, score = tmp_path / f"s.{kind}", np.linspace(0, 1, len(labels))
+    if kind == "npz":
+        np.savez(path, labels=labels, predictions=predictions, unknown_score=score, **more)
+        return path
+    table = pl.DataFrame({"label": labels, "prediction": predictions, "unknown_score": score}, strict=False)
+    table.write_parquet(path) if kind == "parquet" else table.write_csv(path, separator="\t" if kind == "tsv" else ",")
+    return path
+
+
+KINDS = ["csv", "tsv", "parquet", "npz"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_labels_may_be_names_in_every_kind_of_file(tmp_path, kind):
+    path = written(tmp_path, kind, ["dog", "cat", "unknown", "negative"], ["dog", "dog", "cat", "cat"])
+    found = Scores.read(path)
+    assert (found.class_names, found.labels.tolist()) == (("cat", "dog"), [1, 0, -2, -1])
+    assert found.predictions.tolist() == [1, 1, 0, 0]
+    with pytest.raises(OpenSetError, match=rf"s\.{kind}: label is 'oos' in (line 4|row 2) .* did you mean unknown"):
+        Scores.read(written(tmp_path, kind, ["dog", "cat", "oos", "pets"], ["dog", "dog", "cat", "pets"]))
+    path = written(tmp_path, kind, ["dog", "cat", "oos", "pets"], ["dog", "dog", "cat", "cat"])
+    found = Scores.read(path, unknown_label="oos", negative_label="pets")
+    assert (found.class_names, found.labels.tolist()) == (("cat", "dog"), [1, 0, -2, -1])
+    assert Scores.read(path, known_classes=["oos"]).class_names == ("cat", "dog", "oos", "pets")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_numbers_may_mean_open_set_samples(tmp_path, kind):
+    path = written(tmp_path, kind, [0, 1, 2, -1], [0, 1, 0, 1])
+    assert Scores.read(path, unknown_label=-1, negative_label="2").labels.tolist() == [0, 1, -1, -2]
+
+
+def test_class_names_of_an_archive(tmp_path):
+    logits, names = np.eye(3)[[0, 1, 2, 0]], np.array(["owl", "elk", "ant"])
+    np.savez(tmp_path / "a.npz", labels=["owl", "elk", "unknown", "ant"], logits=logits, class_names=names)
+    found = Scores.read(tmp_path / "a.npz")
+    assert (found.class_names, found.labels.tolist()) == (("owl", "elk", "ant"), [0, 1, -2, 2])
+    np.savez(tmp_path / "b.npz", labels=["owl", "elk", "unknown", "ant"], logits=logits)
+    with pytest.raises(OpenSetError, match=r"labels are names \('ant'\) but there is no array 'class_names'"):
+        Scores.read(tmp_path / "b.npz")
+    np.savez(tmp_path / "c.npz", labels=[0, 1, -2, 2], logits=logits, class_names=names)
+    assert Scores.read(tmp_path / "c.npz").class_name(1) == "elk"
+
+
+def test_an_array_with_the_label_in_front(tmp_path):
+    logits = np.random.default_rng(0).standard_normal((5, 3)).astype(np.float32)
+    labels = np.array([0, 1, 2, -2, -2])
+    np.save(tmp_path / "net_val_logits.npy", np.column_stack([labels, logits]).astype(np.float32))
+    found = Scores.read(tmp_path / "net_val_logits.npy", score="msp")
+    expected = Scores.from_logits(labels, logits, score="msp")
+    np.testing.assert_array_equal(found.labels, labels)
+    np.testing.assert_array_equal(found.unknown_score, expected.unknown_score)
+    with pytest.raises(OpenSetError, match="This score needs features"):
+        Scores.read(tmp_path / "net_val_logits.npy", score="knn", fit=tmp_path / "net_val_logits.npy")
+    np.save(tmp_path / "net_val_FV.npy", np.column_stack([labels, logits * 2]))
+    train = np.column_stack([[0, 1, 2, 0, 1, 2], np.random.default_rng(1).standard_normal((6, 3))])
+    np.save(tmp_path / "net_train_FV.npy", train)
+    found = Scores.read(tmp_path / "net_val_logits.npy", score="knn", fit=tmp_path / "net_train_FV.npy")
+    assert found.meta["score"] == "knn"
+    np.save(tmp_path / "net_val_FV.npy", np.column_stack([labels[::-1], logits * 2]))
+    with pytest.raises(OpenSetError, match=r"the features in .*net_val_FV\.npy are of other samples"):
+        Scores.read(tmp_path / "net_val_logits.npy")
+
+
+@pytest.mark.parametrize(
+    ("array", "name", "message"),
+    [
+        (np.zeros(3), "a.npy", r"label in column 0 and logits in the others; this one has shape \(3,\) of float64"),
+        (np.zeros((3, 1)), "a.npy", r"shape \(3, 1\)"),
+        (np.array([["a", "b"]]), "a.npy", "of <U1"),
+        (np.array([[0.5, 1.0]]), "a.npy", r"column 0 \(the label\)' must be whole numbers, got 0.5 in row 0"),
+        (np.zeros((3, 4)), "x_preds.npy", "by its name it holds predictions"),
+        (np.array([[0, 1, None]], dtype=object), "a.npy", "pickled Python objects"),
+    ],
+)
+def test_arrays_that_are_not_labels_and_logits(tmp_path, array, name, message):
+    np.save(tmp_path / name, array, allow_pickle=True)
+    with pytest.raises(OpenSetError, match=message) as caught:
+        Scores.read(tmp_path / name)
+    assert name in str(caught.value)
+
+
+def test_a_tab_separates_whatever_else_a_tsv_holds(tmp_path):
+    path = tmp_path / "s.tsv"
+    path.write_text("label\tprediction\tunknown_score\tid\ncat\tcat\t0,5\ta,b;c\nunknown\tcat\t1,5\td,e;f\n")
+    found = Scores.read(path)
+    assert (found.unknown_score.tolist(), found.ids.tolist()) == ([0.5, 1.5], ["a,b;c", "d,e;f"])
+
+
+def test_predictions_that_contradict_the_probabilities(tmp_path):
+    probabilities = np.array([[0.9, 0.1], [0.2, 0.8], [0.7, 0.3], [0.6, 0.4]])
+    arrays = {"labels": [0, 1, 0, -2], "unknown_score": [0.1, 0.2, 0.3, 0.4], "probabilities": probabilities}
+    np.savez(tmp_path / "one.npz", predictions=[0, 1, 1, 0], **arrays)
+    note = Scores.read(tmp_path / "one.npz").notes
+    assert "In 1 of 4 rows (row 2 first) the prediction is not the class of the largest probability" in note[0]
+    assert "predictions are used as given" in note[0]
+    assert len(note) == 1
+    assert evaluate(Scores.read(tmp_path / "one.npz"), intervals=False).notes[:1] == note
+    np.savez(tmp_path / "all.npz", predictions=[1, 0, 1, 1], **arrays)
+    with pytest.raises(OpenSetError, match=r"all\.npz: in 4 of 4 rows .* class 1 is predicted and class 0 has 0.9"):
+        Scores.read(tmp_path / "all.npz")
+    np.savez(tmp_path / "none.npz", predictions=[0, 1, 0, 0], **arrays)
+    assert Scores.read(tmp_path / "none.npz").notes == ()
+
+
+def test_equal_probabilities_do_not_contradict(tmp_path):
+    given = {"labels": [0, -2], "unknown_score": [0.1, 0.2], "probabilities": [[0.5, 0.5], [0.5, 0.5 + 1e-9]]}
+    np.savez(tmp_path / "a.npz", predictions=[1, 0], **given)
+    assert Scores.read(tmp_path / "a.npz").notes == ()
+
+
+def test_probabilities_that_do_not_add_up_are_told(tmp_path):
+    given = {"labels": [0, -2], "predictions": [0, 0], "unknown_score": [0.1, 0.2]}
+    np.savez(tmp_path / "a.npz", probabilities=[[0.9, 0.1], [0.15, 0.05]], **given)
+    (note,) = Scores.read(tmp_path / "a.npz").notes
+    assert "add up to 0.6 on average and to 0.2 at least (row 1), not to 1: they are used as given" in note
+    assert Scores.read(tmp_path / "a.npz", background=True).notes == ()
+    np.savez(tmp_path / "b.npz", probabilities=[[0.9, -0.1], [0.15, 0.05]], **given)
+    with pytest.raises(OpenSetError, match="must lie between 0 and 1, row 0 does not"):
+        Scores.read(tmp_path / "b.npz")

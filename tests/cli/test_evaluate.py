@@ -380,3 +380,35 @@ def test_a_terminal_too_narrow_for_the_figures_still_has_every_column(openset, s
     printed = lines_at(40, monkeypatch, openset, scores_file("entropic.csv"), scores_file("b.csv"), "--no-intervals")
     rows = [line.split() for line in printed if re.match(r" (b|e\w*) +\.", line)]
     assert [len(row) for row in rows] == [7, 7]
+
+
+def test_other_words_for_open_set_samples(openset, refused, tmp_path, load):
+    path = tmp_path / "intents.csv"
+    rows = ["book,book,0.1", "pay,book,0.3", "pay,pay,0.2", "oos,pay,0.9", "other,book,0.4"]
+    path.write_text("\n".join(["label,prediction,unknown_score", *rows]))
+    assert "label is 'oos' in line 5 (1 row) and is never predicted: did you mean unknown?" in refused("evaluate", path)
+    words = ("--unknown-label", "oos", "--negative-label", "other")
+    assert openset("evaluate", path, *words, "--no-intervals", "--json", tmp_path / "r.json").code == 0
+    found = load(tmp_path / "r.json")["files"][0]
+    assert (found["n_known"], found["n_negative"], found["n_unknown"]) == (3, 1, 1)
+    for command in (["audit", path], ["threshold", path, "--rule", "at_fpr=0.5"], ["compare", path, path]):
+        assert "did you mean unknown?" in refused(*command)
+        assert openset(*command, *words).code == 0
+    numbered = tmp_path / "numbers.csv"
+    numbered.write_text("label,prediction,unknown_score\n0,0,0.1\n1,0,0.3\n-1,1,0.9\n10,1,0.4\n")
+    words = ("--unknown-label", "-1", "--unknown-label", "10")
+    assert openset("evaluate", numbered, *words, "--no-intervals", "--json", tmp_path / "r.json").code == 0
+    assert load(tmp_path / "r.json")["files"][0]["n_unknown"] == 2
+
+
+def test_what_contradicts_itself_is_told(openset, tmp_path):
+    path = tmp_path / "scores.csv"
+    rows = ["0,0,0.1,0.9,0.1", "1,0,0.3,0.2,0.8", "1,1,0.2,0.1,0.9", "-2,1,0.9,0.4,0.6"]
+    path.write_text("\n".join(["label,prediction,unknown_score,prob_0,prob_1", *rows]))
+    for command in (
+        ["evaluate", path, "--no-intervals"],
+        ["audit", path],
+        ["threshold", path, "--rule", "at_fpr=0.5"],
+        ["compare", path, path],
+    ):
+        assert "In 1 of 4 rows (row 1 first)" in " ".join(openset(*command).out.split())

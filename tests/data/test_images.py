@@ -5,7 +5,8 @@ import numpy as np
 import pytest
 from PIL import Image, ImageOps
 
-from openset.data.images import BadImageError, ImageCells, ImageFiles, decode, fitted, refitted, window
+from openset._io.pictures import BadImageError, decode
+from openset.data.images import ImageCells, ImageFiles, fitted, refitted, window
 from pictures import encoded, pixels, write_image
 
 

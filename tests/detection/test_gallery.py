@@ -97,7 +97,7 @@ def test_missing_images_are_counted(wild, found, images, tmp_path):
 
 def test_unreadable_images_and_folders_are_named(wild, found, images, tmp_path):
     (images / "2.png").write_bytes(b"\x89PNG not really")
-    with pytest.raises(OpenSetError, match=r"2\.png is not a readable image"):
+    with pytest.raises(OpenSetError, match=r"2\.png cannot be decoded \(not an image\)"):
         draw_gallery(wild, found, ("a", "b"), images, tmp_path / "out")
     with pytest.raises(OpenSetError, match="There is no folder"):
         draw_gallery(wild, found, ("a", "b"), tmp_path / "none", tmp_path / "out")

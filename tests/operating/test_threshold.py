@@ -6,6 +6,7 @@ import pytest
 from openset import Scores
 from openset.errors import OpenSetError, OpenSetWarning
 from openset.operating import Origin, Threshold, at_acceptance, at_fpr, choose
+from openset.posthoc import Outputs
 from samples import random_dataset
 
 FIELDS = {"schema", "value", "rule", "achieved", "n", "score", "fit", "classes", "model", "made"}
@@ -61,8 +62,8 @@ def test_what_scores_do_not_tell_is_null(tmp_path):
         ({"score": "energy"}, {"score": "msp"}, "it was chosen for the score energy, and this is msp"),
         (
             {"score": {"name": "knn", "params": {"k": 10}}},
-            {"score": {"name": "knn", "params": {"k": 50}}},
-            r"the score knn\(k=10\), and this is knn\(k=50\)",
+            {"score": {"name": "knn", "params": {"k": 20}}},
+            r"the score knn\(k=10\), and this is knn\(k=20\)",
         ),
         (
             {"score": "knn", "fit": "a1"},
@@ -214,3 +215,19 @@ def test_scores_from_files_keep_what_they_belong_to(tmp_path, kind):
     frozen.check(energy)
     with pytest.raises(OpenSetError, match="chosen for the score energy.*, and this is msp"):
         frozen.check(msp)
+
+
+def test_a_score_fitted_on_something_else_is_another():
+    rng = np.random.default_rng(0)
+    labels, logits, features = np.array([0, 1, 0, -2]), rng.normal(size=(4, 2)), rng.normal(size=(4, 3))
+    train = [Outputs(np.array([0, 1] * 5), rng.normal(size=(10, 2)), rng.normal(size=(10, 3))) for _ in range(2)]
+
+    def scores(score, fit):
+        return Scores.from_logits(labels, logits, score=score, features=features, fit=fit)
+
+    frozen = at_acceptance(scores("knn(k=2)", train[0]), 1.0)
+    frozen.check(scores("knn(k=2)", train[0]))
+    with pytest.raises(OpenSetError, match="its score was fitted on other training outputs"):
+        frozen.check(scores("knn(k=2)", train[1]))
+    with pytest.raises(OpenSetError, match=r"for the score knn\(k=2\), and this is knn\(k=3\)"):
+        frozen.check(scores("knn(k=3)", train[0]))

@@ -9,13 +9,12 @@ from openset.errors import OpenSetError
 from openset.reproduction import claims_openauc, table2, writing
 from openset.reproduction.options import Options
 from openset.reproduction.published import published
-from openset.studies.cells import Key
-from openset.studies.study import make_job
+from openset.reproduction.study import make_cell
 
 
 def store(options, protocol, method, split, value, seed=0, epochs=None):
     """A results file as a run would leave it."""
-    job = make_job(table2.NAME, options, protocol, method, split, seed)
+    cell = make_cell(table2.NAME, options, protocol, method, split, seed)
     entries = [
         {
             "name": name,
@@ -27,9 +26,9 @@ def store(options, protocol, method, split, value, seed=0, epochs=None):
         }
         for name, extra in (("closed_set_accuracy", 0.02), ("auroc", 0.01), ("open_auc", 0.0))
     ]
-    file = options.results / Key(table2.NAME, options.scale, protocol, method, split, seed).file
+    file = cell.results.path(cell.key)
     file.parent.mkdir(parents=True, exist_ok=True)
-    content = {"metrics": entries, "seconds": 60.0, "recipe_fingerprint": job.fingerprint}
+    content = {"metrics": entries, "seconds": 60.0, "recipe_fingerprint": cell.fingerprint}
     file.write_text(json.dumps(content))
 
 

@@ -1,6 +1,7 @@
 """The commands as a user types them."""
 
 import json
+import re
 import shutil
 
 import numpy as np
@@ -10,13 +11,14 @@ from PIL import Image
 
 from openset.cli import main
 from openset.cli._numbers import numbers
-from openset.errors import OpenSetWarning
+from openset.errors import OpenSetError, OpenSetWarning
 from openset.present.csv_text import csv_table
 from openset.present.latex import latex_table
 from openset.present.markdown import markdown_table
 from openset.results.spread import spread_of
-from openset.studies import bench
+from openset.studies import bench, running
 from openset.studies.bench_tables import bench_lines, bench_table
+from openset.train.config import read_config
 
 FAST = ("--set", "train.epochs=3", "--set", "data.batch_size=64", "--set", "backbone.width=8")
 
@@ -51,12 +53,63 @@ def trained(images, tmp_path_factory):
     return out
 
 
+PHOTOS = ("--set", "data.size=16", "--set", "augment.crop_padding=1", "--set", "augment.cutout=0", *FAST)
+
+
+@pytest.fixture
+def with_negatives(images, tmp_path):
+    shutil.copytree(images, tmp_path / "photos")
+    shutil.copytree(tmp_path / "photos/unknown/blue", tmp_path / "photos/negative/blue")
+    return tmp_path / "photos"
+
+
+def method_of(run):
+    return read_config(run / "config.yaml").method.name
+
+
+def test_photos_are_trained_with_their_negatives(with_negatives, tmp_path, capsys):
+    run = tmp_path / "run"
+    assert openset("train", "fast/photos", "-p", with_negatives, "--out", run, *PHOTOS) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert re.search(
+        r"\d+ negative samples to train on: the method is entropic, which learns from them, instead of", said
+    )
+    assert "ignores" not in said
+    assert method_of(run) == "entropic"
+    assert (np.load(run / "outputs_train.npz")["labels"] == -1).any()
+    assert openset("train", "fast/photos", "-p", with_negatives, "--out", run, "--resume", *PHOTOS) == 0
+
+
+def test_photos_without_negatives_are_trained_as_the_recipe_says(images, tmp_path, capsys):
+    run = tmp_path / "run"
+    assert openset("train", "fast/photos", "-p", images, "--out", run, *PHOTOS) == 0
+    assert method_of(run) == "maxlogit"
+    assert "negative sample" not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("naming", [("--method", "maxlogit"), ("--set", "method=maxlogit")])
+def test_a_method_that_ignores_negatives_says_so(with_negatives, tmp_path, capsys, naming):
+    run = tmp_path / "run"
+    assert openset("train", "fast/photos", "-p", with_negatives, "--out", run, *naming, *PHOTOS) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert method_of(run) == "maxlogit"
+    assert re.search(r"The method 'maxlogit' ignores \d+ negative training samples; methods that learn from", said)
+    assert "background, entropic, objectosphere" in said
+    assert openset("train", "--out", run, "--resume") == 0  # what was named is not settled anew
+    assert method_of(run) == "maxlogit"
+
+
+def test_the_method_for_negatives_must_use_them():
+    with pytest.raises(OpenSetError, match="'method_with_negatives' is softmax, which ignores negatives"):
+        read_config(None, ["method_with_negatives=softmax"])
+
+
 def test_train_says_what_came_out(tmp_path, capsys):
     told = tmp_path / "told.json"
     assert openset("train", "-p", "digits", "-m", "openauc", "--out", tmp_path / "run", "--json", told, *FAST) == 0
     assert json.loads(told.read_text()) == json.loads((tmp_path / "run/summary.json").read_text())
     said = capsys.readouterr().out
-    for word in ("OpenAUC", "Closed-set accuracy", "Threshold", "openset predict"):
+    for word in ("OpenAUC", "Closed-set", "against unknown", "Threshold", "openset predict"):
         assert word in said
     assert openset("train", "-p", "digits", "-m", "openauc", "--out", tmp_path / "run", *FAST) == 2
     assert "holds a finished run: add --resume" in capsys.readouterr().err
@@ -225,6 +278,7 @@ def test_a_run_tells_how_sure_its_rates_are_and_when_its_threshold_does_nothing(
     assert rates["fpr", "all"]["value"] == summary["on_test"]["fpr"]
     assert rates["fpr", "all"]["low"] <= summary["on_test"]["fpr"] <= rates["fpr", "all"]["high"]
     assert any("chosen on only" in note for note in summary["notes"])  # a validation part of a few pictures
+    assert any("chosen on only" in note for note in summary["files"][0]["notes"])  # from which the page is made
 
 
 def test_methods_lists_all(tmp_path, capsys):
@@ -238,9 +292,9 @@ def test_methods_lists_all(tmp_path, capsys):
 
 def test_bench_fills_the_grid_shares_trainings_and_goes_on(tmp_path, capsys, monkeypatch):
     trainings = []
-    train = bench.train
+    train = running.train
     monkeypatch.setattr(
-        bench,
+        running,
         "train",
         lambda config, *words, **more: (trainings.append(config.method.name), train(config, *words, **more))[1],
     )
@@ -248,7 +302,7 @@ def test_bench_fills_the_grid_shares_trainings_and_goes_on(tmp_path, capsys, mon
     assert openset(*words) == 0
     assert sorted(trainings) == ["openauc", "openauc", "softmax", "softmax"]  # maxlogit shares those of softmax
     table = (tmp_path / "bench.md").read_text()
-    assert table.count("\n") == 5
+    assert table.count("\n|") == 5
     assert "**" in table
     assert "±" in table
     assert r"\textbf" in (tmp_path / "bench.tex").read_text()
@@ -285,11 +339,10 @@ def test_bench_survives_failures(tmp_path, capsys, images):
 def test_what_looks_like_markup_is_printed_as_it_is(tmp_path, capsys, monkeypatch):
     trouble = "[/__w/pair.cc:537] Read error [enforce fail]"
 
-    def fail(cells, *, tell, **options):
-        tell(cells[0], None, trouble)
-        return [], [(cells[0], trouble)]
+    def fail(cell, **options):
+        raise OpenSetError(trouble)
 
-    monkeypatch.setattr(bench, "run_grid", fail)
+    monkeypatch.setattr(running, "run_cell", fail)
     assert openset("bench", "-p", "digits", "-m", "maxlogit", "--splits", "0", "--out", tmp_path / "b[v2]") == 2
     said = capsys.readouterr()
     assert f"failed: {trouble}" in said.out
@@ -365,9 +418,9 @@ def test_bench_finds_mistakes_before_training(tmp_path, capsys):
 
 def test_bench_varies_a_field(tmp_path, capsys, monkeypatch):
     trained = []
-    train = bench.train
+    train = running.train
     monkeypatch.setattr(
-        bench,
+        running,
         "train",
         lambda config, *words, **more: (trained.append(config.method.options["weight"]), train(config, *words, **more))[
             1
@@ -399,7 +452,8 @@ def test_without_splits_a_grid_has_those_that_there_are(tmp_path):
     file = tmp_path / "one.yaml"
     file.write_text("name: one\ndata: digits\nknown: ['1', '2']\nunknown: ['3']\n")
     cells = bench.make_grid(["digits", str(file)], ["softmax"], None, [0], tmp_path)
-    assert [(cell.protocol, cell.config.split) for cell in cells] == [*(("digits", n) for n in range(5)), ("one", 0)]
+    found = [(cell.key.protocol, cell.config.split) for cell in cells]
+    assert found == [*(("digits", n) for n in range(5)), ("one", 0)]
 
 
 def test_what_varies_is_drawn_in_order(tmp_path, monkeypatch):

@@ -1,3 +1,4 @@
+from importlib.resources import files
 from pathlib import Path
 
 import pytest
@@ -5,7 +6,7 @@ import pytest
 from openset.errors import OpenSetError
 from openset.train.config import Named, find_recipe, read_config
 
-RECIPES = Path(__file__).parents[2] / "recipes"
+RECIPES = Path(str(files("openset").joinpath("recipes")))
 
 
 def write(tmp_path, text):

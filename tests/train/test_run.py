@@ -346,7 +346,11 @@ def test_the_loss_scale_is_part_of_the_state(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("rule", "message"), [("nonsense", "no threshold rule named 'nonsense'"), ("at_fpr=0.1", "0 open-set samples")]
+    ("rule", "message"),
+    [
+        ("nonsense", "no threshold rule named 'nonsense'"),
+        ("at_fpr=0.1", "needs open-set samples, and all 36 are known"),
+    ],
 )
 def test_a_threshold_that_cannot_be_is_refused_before_training(rule, message, tmp_path):
     lists = tmp_path / "digits.yaml"

@@ -16,8 +16,10 @@ MOST_CLASSES = 10_000_000
 """More are taken for a mistake, such as ids in place of class numbers."""
 _MANY_CLASSES, _CLASSES_PER_SAMPLE = 100_000, 100
 """Where only the largest number tells how many classes there are: with more of both it is taken for an id."""
-_ROUNDING = 0.05
+ROUNDING = 0.05
 """By how much rounding may lift a row of probabilities above 1: two decimals of 10 classes, four of 1,000, bfloat16."""
+SAME_PROBABILITY = 1e-6
+"""Probabilities that are no further apart may have been equal before they were rounded."""
 Floats = NDArray[np.floating[Any]]
 Ints = NDArray[np.integer[Any]]
 Bools = NDArray[np.bool_]
@@ -96,7 +98,7 @@ def as_probabilities(values: ArrayLike) -> Floats:
             f"'probabilities' must lie between 0 and 1, row {row} does not. For logits use Scores.from_logits."
         )
     total = matrix.sum(axis=1, dtype=np.float64)  # less than 1 is fine: the background class has the rest
-    if total.max(initial=0) > 1 + _ROUNDING:
+    if total.max(initial=0) > 1 + ROUNDING:
         row = int(total.argmax())
         raise OpenSetError(
             f"Row {row} of 'probabilities' adds up to {total[row]:.3g}, more than 1: the known classes exclude each "
@@ -110,6 +112,8 @@ def as_text(name: str, values: ArrayLike) -> NDArray[np.str_]:
     array = as_array(name, values)
     if array.ndim != 1:
         raise OpenSetError(f"'{name}' must have one dimension, got shape {array.shape}.")
+    if array.dtype.kind == "V":
+        raise OpenSetError(f"'{name}' must be text or numbers, got records of type {array.dtype}.")
     try:
         texts = np.char.decode(array, "utf-8") if array.dtype.kind == "S" else array.astype(np.str_, copy=False)
         if texts.dtype.itemsize:

@@ -69,3 +69,11 @@ def _take(path: str, name: str, registry: Registry[Any]) -> str:
         return registry.take(name, getattr(module, name))
     except OpenSetError as error:
         raise OpenSetError(f"{path}:{name}: {error}") from error
+
+
+def place_of(thing: Any) -> str:
+    """What `resolve` takes to find a thing again in another process: `my.py:mine`; empty if it is no user's own."""
+    module = sys.modules.get(getattr(thing, "__module__", None) or "")
+    if module is None or not module.__name__.startswith(_PREFIX):
+        return ""
+    return f"{module.__file__}:{thing.__name__}"

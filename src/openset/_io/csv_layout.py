@@ -49,4 +49,5 @@ def csv_layout(file: Path) -> CsvLayout:
         if marked:
             header = stream.readline()
         line_end = "\r" if stream.newlines == "\r" else "\n"
-    return CsvLayout(file, max(",;\t", key=header.count), line_end, int(marked))
+    separator = "\t" if file.suffix.lower() == ".tsv" else max(",;\t", key=header.count)
+    return CsvLayout(file, separator, line_end, int(marked))

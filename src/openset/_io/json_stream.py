@@ -12,7 +12,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NoReturn
 
-from openset._io.files import existing, reason
+from openset._core.memory import free_memory
+from openset._io.paths import existing, reason
+from openset._io.room import as_size
 from openset.errors import OpenSetError
 
 _BLOCK = 1 << 20
@@ -57,6 +59,7 @@ class _Reader:
         self.place = "at its beginning"
         self.closing = "}"
         self.bad_cut = -1
+        self.n_read, self.most = 0, free_memory()
 
     def chunks(self) -> Iterator[Chunk]:
         opening = self._peek()
@@ -163,6 +166,12 @@ class _Reader:
             return False
         block = self.read(max(_BLOCK, len(self.text) - self.at))
         self.ended = not block
+        self.n_read += len(block)
+        if self.most is not None and self.n_read > self.most:  # what is kept of entries takes about as much
+            raise OpenSetError(
+                f"{self.file} does not fit into memory: it is more than {as_size(self.n_read)} of text, unpacked, and "
+                f"{as_size(self.most)} were free."
+            )
         data = self.rest + block
         try:
             fresh, self.rest = data.decode("utf-8"), b""

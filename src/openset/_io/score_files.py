@@ -1,14 +1,18 @@
-"""Files of scores and of logits: Parquet, CSV as spreadsheets make it, NPZ without pickle.
+"""Files of scores and of logits: Parquet, CSV and TSV as spreadsheets make them, NPZ and NPY without pickle.
 
-Columns (Parquet, CSV): `label`, `prediction`, `unknown_score`, and if there is more: `prob_0`, `prob_1`, ..., `id`,
-`group`, `open_class`. A file with `label` and `logit_0`, `logit_1`, ... instead (also `feature_0`, ...) is turned into
-scores. In place of the numbers there may be the names of the classes, `prob_polar bear`. Labels are numbers or class
-names; the words `negative` and `unknown` mean -1 and -2.
-Arrays (NPZ): `labels`, `predictions`, `unknown_score`, ...; or `labels` and `logits`, perhaps with `features` and the
-last layer, `weight` and `bias`; or `gt` and `logits`, the form that openset-imagenet writes.
+Columns (Parquet, CSV, TSV): `label`, `prediction`, `unknown_score`, and if there is more: `prob_0`, `prob_1`, ...,
+`id`, `group`, `open_class`. Logits stand in `logit_0`, `logit_1`, ..., features in `feature_0`, .... In place of the
+numbers there may be the names of the classes, `prob_polar bear`. Labels are numbers or class names; the words
+`negative` and `unknown` mean -1 and -2.
+Arrays (NPZ): `labels`, `predictions`, `unknown_score`, `probabilities`, ...; or `labels` and `logits`; or `gt` and
+`logits`, the form that openset-imagenet writes. `features` and the last layer, `weight` and `bias`, may stand beside
+logits; `class_names` names the classes.
+One array (NPY): the label in column 0, logits in the others, as GHOST's authors store them; features where the name
+ends in `_FV` or `_features`, which are also found beside `NAME_logits.npy`.
 """
 
 import json
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,261 +21,202 @@ import numpy as np
 from numpy.typing import NDArray
 
 from openset._core import checks
+from openset._core.labels import LabelWords, as_column, read_labels
 from openset._io.csv_layout import csv_layout
-from openset._io.files import existing, read_npz, read_table, replacing, write_npz
-from openset._io.score_columns import BLOCKS, COLUMNS, Content, from_table
+from openset._io.json_files import parse_json
+from openset._io.npz import read_npy, read_npz, write_npz
+from openset._io.parquet import write_parquet
+from openset._io.paths import existing
+from openset._io.score_columns import BLOCKS, COLUMNS, ScoreColumns, from_table
+from openset._io.tables import read_table, write_csv
 from openset.errors import OpenSetError
-from openset.posthoc import FittedScore, Head, Outputs, as_matrix, load, parse_score
-from openset.scores import Scores
 
 if TYPE_CHECKING:
     import polars as pl
 
-_SUFFIXES = (".parquet", ".csv", ".npz")
-_ROUNDING = 1e-3
-"""Where rows of probabilities add up to 1 up to this, no share of a background class is missing."""
+_METADATA = "openset"
+"""Under this name NPZ and Parquet files keep class names and meta."""
+_FEATURES = ("_fv", "_features")
+_PREDICTED = ("_preds", "_predictions")
 
 
-def read_scores(
-    path: str | Path, *, score: str | None = None, background: bool = False, fit: str | Path | None = None
-) -> Scores:
-    """Scores from a file of scores, or of logits, which `score` (default max_logit) turns into scores.
-
-    A file of probabilities alone is scored by the largest one.
-
-    `background`: the model has a background class. It is the last column of logits; probabilities are those of the
-    known classes alone.
-    """
+def read_columns(path: str | Path, words: LabelWords) -> ScoreColumns:
+    """What a file of scores or logits holds; errors name the file."""
     file = existing(path)
-    trained = None if fit is None else _read_fit(fit, background=background)
-    if score is None and isinstance(trained, FittedScore):
-        score = str(trained.spec)
     try:
-        content = _read(file)
-        if score is None and content.unknown_score is not None:
-            return _as_scores(content, background=background)
-        if content.labels is None:
-            raise OpenSetError("there is no column 'label' (in NPZ files: 'labels' or 'gt').")
-        if content.logits is None and content.probabilities is not None and score in (None, "msp"):
-            return _as_scores(_by_probability(content, background=background), background=background)
-        if content.logits is None:
-            raise OpenSetError(_what_is_missing(content, score))
-        return Scores.from_logits(
-            content.labels,
-            content.logits,
-            score=score or "max_logit",
-            background=background,
-            features=content.features,
-            head=_head(content),
-            fit=trained,
-            class_names=content.class_names,
-            ids=content.ids,
-            groups=content.groups,
-            open_classes=content.open_classes,
-            meta=content.meta,
-        )
+        if file.suffix.lower() not in _READERS:
+            kind = file.suffix or "a file without extension"
+            raise OpenSetError(f"cannot read '{kind}'; use {', '.join(_READERS)}.")
+        return _READERS[file.suffix.lower()](file, words)
     except OpenSetError as error:
-        raise _named(file, error) from error
+        raise naming(file, error) from error
 
 
-def _read_fit(path: str | Path, *, background: bool) -> Outputs | FittedScore:
-    """Training outputs, or a score that is fitted already."""
-    return load(path) if Path(path).suffix == ".safetensors" else read_outputs(path, background=background)
-
-
-def _head(content: Content) -> Head | None:
-    """The last layer, where the file has it: without a bias it has none."""
-    return None if content.weight is None else (content.weight, content.bias)
-
-
-def _named(file: Path, error: OpenSetError) -> OpenSetError:
+def naming(file: str | Path, error: OpenSetError) -> OpenSetError:
     """The error with the file's name in front, once."""
     return error if str(file) in str(error) else OpenSetError(f"{file}: {error}")
 
 
-def read_outputs(path: str | Path, *, background: bool = False) -> Outputs:
-    """Logits and features with their labels, for scores that learn from the training part."""
-    file = existing(path)
-    try:
-        content = _read(file)
-        labels = None if content.labels is None else checks.as_ints("labels", content.labels)
-        checks.check_lengths(labels=labels, logits=content.logits, features=content.features)
-        matrices = {
-            name: None if values is None else as_matrix(name, values)
-            for name, values in (("logits", content.logits), ("features", content.features))
-        }
-    except OpenSetError as error:
-        raise _named(file, error) from error
-    return Outputs(labels, **matrices, background=background, name=str(file), head=_head(content))
+# ---- tables --------------------------------------------------------------------------------------------------------
 
 
-def _what_is_missing(content: Content, score: str | None) -> str:
-    if score is not None:
-        parse_score(score)  # a misspelt name is the likelier mistake
-        return f"score '{score}' is made from logits, and the file has none (columns logit_0, logit_1, ...)."
-    lacking = "unknown_score" if content.predictions is not None else "prediction and unknown_score"
-    return (
-        f"there is no column {lacking}. Needed are label, prediction and unknown_score (higher = more unknown), "
-        "or label and logit_0, logit_1, ... or prob_0, prob_1, ..."
-    )
+def _read_parquet(file: Path, words: LabelWords) -> ScoreColumns:
+    import polars as pl
+
+    table = _table(file)
+    names, meta = _parse_metadata(pl.read_parquet_metadata(file).get(_METADATA, "{}"))
+    return replace(from_table(table, checks.name_row, words=words, class_names=names), meta=meta)
 
 
-def _by_probability(content: Content, *, background: bool) -> Content:
-    """What `predict_proba` gives: the class with the largest probability, and the more unknown the smaller that is."""
-    assert content.probabilities is not None
-    probabilities = checks.as_probabilities(content.probabilities).astype(np.float64)
-    best = probabilities.argmax(axis=1)
-    unknown_score = 1 - probabilities.max(axis=1)
-    if not background and np.abs(probabilities.sum(axis=1) - 1).max() <= _ROUNDING:
-        # The same, from the other classes' shares: samples at probability 0.99999999999 still differ.
-        others = probabilities.copy()
-        others[np.arange(len(others)), best] = 0.0
-        unknown_score = others.sum(axis=1)
-    return replace(
-        content,
-        predictions=best if content.predictions is None else content.predictions,
-        unknown_score=unknown_score,
-        meta={**(content.meta or {}), "score": parse_score("msp").as_json()},
-    )
+def _read_text(file: Path, words: LabelWords) -> ScoreColumns:
+    import polars as pl
 
-
-def _as_scores(content: Content, *, background: bool) -> Scores:
-    if content.labels is None or content.predictions is None:
-        raise OpenSetError(f"there is no column '{'label' if content.labels is None else 'prediction'}'.")
-    assert content.unknown_score is not None
-    return Scores(
-        content.labels,
-        content.predictions,
-        content.unknown_score,
-        content.probabilities,
-        content.class_names,
-        ids=content.ids,
-        groups=content.groups,
-        open_classes=content.open_classes,
-        # Not every file can say it, a CSV for one, and gamma depends on it.
-        meta={**(content.meta or {}), "background": True} if background else content.meta,
-    )
-
-
-def _read(file: Path) -> Content:
-    suffix = file.suffix.lower()
-    if suffix == ".npz":
-        return _from_npz(read_npz(file))
-    if suffix == ".parquet":
-        import polars as pl
-
-        table = _table(file)
-        metadata = _parse_metadata(pl.read_parquet_metadata(file).get("openset", "{}"))
-        content = from_table(table, lambda row: f"row {row}", class_names=_names(metadata))
-        return replace(content, meta=metadata.get("meta"))
-    if suffix == ".csv":
-        import polars as pl
-
-        table = _table(file)
-        blank = pl.all_horizontal((pl.all().is_null()) | (pl.all().str.strip_chars() == ""))
-        filled = np.flatnonzero(~table.select(blank).to_series().to_numpy())
-        if not len(filled):
-            raise OpenSetError("there are no rows.")
-        # Spreadsheets leave empty rows behind; the line numbers of the others stay.
-        layout = csv_layout(file)
-        where = lambda row: f"line {layout.line(int(filled[row]))}"  # noqa: E731
-        return from_table(table[filled], where, decimal_commas=layout.has_decimal_commas)
-    raise OpenSetError(f"cannot read '{suffix or 'a file without extension'}'; use {', '.join(_SUFFIXES)}.")
+    table = _table(file)
+    blank = pl.all_horizontal((pl.all().is_null()) | (pl.all().str.strip_chars() == ""))
+    filled = np.flatnonzero(~table.select(blank).to_series().to_numpy())
+    if not len(filled):
+        raise OpenSetError("there are no rows.")
+    # Spreadsheets leave empty rows behind; the line numbers of the others stay.
+    layout = csv_layout(file)
+    where = lambda row: f"line {layout.line(int(filled[row]))}"  # noqa: E731
+    return from_table(table[filled], where, words=words, decimal_commas=layout.has_decimal_commas)
 
 
 def _table(file: Path) -> "pl.DataFrame":
     return read_table(file, names=COLUMNS, prefixes=[f"{block}_" for block in BLOCKS])
 
 
-# ---- NPZ -----------------------------------------------------------------------------------------------------------
+# ---- arrays --------------------------------------------------------------------------------------------------------
 
 
-def _from_npz(arrays: dict[str, NDArray[Any]]) -> Content:
+def _read_npz(file: Path, words: LabelWords) -> ScoreColumns:
+    arrays = read_npz(file)
     foreign = "gt" in arrays and "labels" not in arrays  # openset-imagenet: gt, logits, scores (softmax), features
-    metadata = _parse_metadata(str(arrays["openset"])) if "openset" in arrays else {}
-    return Content(
-        labels=arrays.get("gt" if foreign else "labels"),
-        predictions=arrays.get("predictions"),
+    names, meta = _parse_metadata(_single_text(arrays[_METADATA])) if _METADATA in arrays else (None, {})
+    if names is None and "class_names" in arrays:
+        names = tuple(checks.as_text("class_names", arrays["class_names"]).tolist())
+    labels, predictions = arrays.get("gt" if foreign else "labels"), arrays.get("predictions")
+    found = read_labels(
+        None if labels is None else as_column("labels", labels),
+        None if predictions is None else as_column("predictions", predictions),
+        names,
+        words=words,
+        nameless="there is no array 'class_names' that says which column is whose: add it."
+        if {"logits", "probabilities"} & set(arrays)
+        else "",
+    )
+    return ScoreColumns(
+        labels=found.labels,
+        predictions=found.predictions,
         unknown_score=arrays.get("unknown_score"),
         probabilities=arrays.get("probabilities"),
         logits=arrays.get("logits"),
         features=arrays.get("features"),
         weight=arrays.get("weight"),
         bias=arrays.get("bias"),
-        class_names=_names(metadata),
+        class_names=found.class_names,
         ids=arrays.get("ids"),
         groups=arrays.get("groups"),
         open_classes=arrays.get("open_classes"),
-        meta=metadata.get("meta"),
+        meta=meta,
     )
 
 
-def _parse_metadata(text: str) -> dict[str, Any]:
-    try:
-        metadata = json.loads(text, parse_constant=lambda _: None)  # NaN and Infinity are no JSON
-    except (json.JSONDecodeError, RecursionError) as error:
-        raise OpenSetError(f"its 'openset' entry is not valid JSON: {error}.") from error
-    except ValueError as error:  # Python's own limit
-        raise OpenSetError("its 'openset' entry holds a number of thousands of digits.") from error
+def _single_text(array: NDArray[Any]) -> str:
+    return str(checks.as_text(f"the '{_METADATA}' entry", array.reshape(-1))[0]) if array.size == 1 else "{}"
+
+
+def _read_npy(file: Path, words: LabelWords) -> ScoreColumns:
+    stem = file.stem.lower()
+    if stem.endswith(_PREDICTED):
+        raise OpenSetError(
+            "by its name it holds predictions; give the logits, or a table with label, prediction and unknown_score "
+            "(higher = more unknown)."
+        )
+    labels, values = _label_first(file)
+    found = read_labels(labels, None, None, words=words).labels
+    if stem.endswith(_FEATURES):
+        return ScoreColumns(labels=found, features=values)
+    beside = _features_beside(file)
+    if beside is None:
+        return ScoreColumns(labels=found, logits=values)
+    other, features = _label_first(beside)
+    if not np.array_equal(labels, other):
+        raise OpenSetError(f"the features in {beside} are of other samples: their labels differ.")
+    return ScoreColumns(labels=found, logits=values, features=features)
+
+
+def _label_first(file: Path) -> tuple[checks.Ints, NDArray[Any]]:
+    array = read_npy(file)
+    if array.ndim != 2 or array.shape[1] < 2 or array.dtype.kind not in "fiu":
+        raise OpenSetError(
+            f"an .npy file has one row for each sample, the label in column 0 and logits in the others; this one has "
+            f"shape {array.shape} of {array.dtype}."
+        )
+    return checks.as_ints("column 0 (the label)", array[:, 0]), array[:, 1:]
+
+
+def _features_beside(file: Path) -> Path | None:
+    if not file.stem.lower().endswith("_logits"):
+        return None
+    wanted = {f"{file.stem[: -len('_logits')]}{ending}".lower() for ending in _FEATURES}
+    return next((one for one in file.parent.glob("*.npy") if one.stem.lower() in wanted), None)
+
+
+_READERS: dict[str, Callable[[Path, LabelWords], ScoreColumns]] = {
+    ".parquet": _read_parquet,
+    ".csv": _read_text,
+    ".tsv": _read_text,
+    ".npz": _read_npz,
+    ".npy": _read_npy,
+}
+
+
+def _parse_metadata(text: str) -> tuple[tuple[str, ...] | None, dict[str, Any]]:
+    """Class names and meta; what else might stand there is not ours."""
+    metadata = parse_json(text, f"its '{_METADATA}' entry")
     if not isinstance(metadata, dict):
-        return {}
-    return {
-        "class_names": metadata.get("class_names"),
-        "meta": m if isinstance(m := metadata.get("meta"), dict) else {},
-    }
-
-
-def _names(metadata: dict[str, Any]) -> tuple[str, ...] | None:
-    names = metadata.get("class_names")
-    return tuple(str(name) for name in names) if isinstance(names, list) else None
+        return None, {}
+    names, meta = metadata.get("class_names"), metadata.get("meta")
+    return (
+        tuple(str(name) for name in names) if isinstance(names, list) else None,
+        meta if isinstance(meta, dict) else {},
+    )
 
 
 # ---- writing -------------------------------------------------------------------------------------------------------
 
+_WRITTEN = (".parquet", ".csv", ".tsv", ".npz")
 
-def write_scores(scores: Scores, path: str | Path) -> None:
+
+def write_columns(columns: ScoreColumns, path: str | Path) -> None:
     """Write a scores file of the kind its name asks for."""
     file = Path(path)
     suffix = file.suffix.lower()
-    if suffix not in _SUFFIXES:
-        raise OpenSetError(f"Cannot write '{file}': use a name that ends in {', '.join(_SUFFIXES)}.")
-    metadata = json.dumps({"class_names": scores.class_names, "meta": scores.meta}, allow_nan=False)
+    if suffix not in _WRITTEN:
+        raise OpenSetError(f"Cannot write '{file}': use a name that ends in {', '.join(_WRITTEN)}.")
+    metadata = json.dumps({"class_names": columns.class_names, "meta": columns.meta}, allow_nan=False)
     if suffix == ".npz":
-        arrays = {
-            "labels": scores.labels,
-            "predictions": scores.predictions,
-            "unknown_score": scores.unknown_score,
-            "probabilities": scores.probabilities,
-            "ids": scores.ids,
-            "groups": scores.groups,
-            "open_classes": scores.open_classes,
-            "openset": np.array(metadata),
-        }
+        names = ("labels", "predictions", "unknown_score", "probabilities", "ids", "groups", "open_classes")
+        arrays = {name: getattr(columns, name) for name in names} | {_METADATA: np.array(metadata)}
         write_npz(file, {name: array for name, array in arrays.items() if array is not None})
         return
-    import polars as pl
-    from polars import selectors
-
-    table = _as_table(scores)
-    with replacing(file) as temporary:
-        if suffix == ".parquet":
-            table.write_parquet(temporary, metadata={"openset": metadata})
-        else:
-            # A float32 is written with the digits of a float64, which is what readers of text make of it: the few
-            # that tell it from its neighbours give another number there, on the other side of a threshold.
-            table.with_columns(selectors.float().cast(pl.Float64)).write_csv(temporary)
+    table = _as_table(columns)
+    if suffix != ".parquet":
+        write_csv(file, table, separator="\t" if suffix == ".tsv" else ",")
+        return
+    write_parquet(file, table, {_METADATA: metadata})
 
 
-def _as_table(scores: Scores) -> "pl.DataFrame":
+def _as_table(columns: ScoreColumns) -> "pl.DataFrame":
     import polars as pl
 
-    columns: dict[str, NDArray[Any]] = {
-        "label": scores.labels,
-        "prediction": scores.predictions,
-        "unknown_score": scores.unknown_score,
+    made: dict[str, NDArray[Any] | None] = {
+        "label": columns.labels,
+        "prediction": columns.predictions,
+        "unknown_score": columns.unknown_score,
     }
-    if scores.probabilities is not None:
-        columns |= {f"prob_{number}": column for number, column in enumerate(scores.probabilities.T)}
-    texts = {"id": scores.ids, "group": scores.groups, "open_class": scores.open_classes}
-    columns |= {name: values for name, values in texts.items() if values is not None}
-    return pl.DataFrame(columns)
+    if columns.probabilities is not None:
+        made |= {f"prob_{number}": column for number, column in enumerate(columns.probabilities.T)}
+    made |= {"id": columns.ids, "group": columns.groups, "open_class": columns.open_classes}
+    return pl.DataFrame({name: values for name, values in made.items() if values is not None})

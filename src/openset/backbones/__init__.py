@@ -3,10 +3,12 @@
 from importlib import import_module
 from pkgutil import iter_modules
 
-from torch import nn
+from openset.errors import OpenSetError, did_you_mean, needing
+
+with needing("A backbone"):
+    from torch import nn
 
 from openset.backbones._base import BACKBONES, Backbone
-from openset.errors import OpenSetError, did_you_mean
 
 __all__ = ["BACKBONES", "Backbone", "build_backbone", "find_backbone"]
 

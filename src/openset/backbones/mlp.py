@@ -10,7 +10,10 @@ from openset.errors import OpenSetError, check_share
 
 @BACKBONES.register("mlp")
 class Mlp(Backbone):
-    """Layers of the sizes in `hidden`, with ReLU; dropout between them if asked for."""
+    """Layers of the sizes in `hidden`, with ReLU; dropout in front of each if asked for.
+
+    Without any, `hidden: []`, the embedding is the vector itself, and a linear head on it makes a linear classifier.
+    """
 
     title = "Layers for feature vectors"
     n_axes = 1
@@ -19,13 +22,15 @@ class Mlp(Backbone):
         self, shape: tuple[int, ...], n_outputs: int, *, hidden: tuple[int, ...] = (128, 128), dropout: float = 0.0
     ) -> None:
         super().__init__(shape, n_outputs)
-        if not hidden or min(hidden) < 1:
-            raise OpenSetError(f"mlp: 'hidden' must be sizes of one or more layers, got {list(hidden)}.")
+        if min(hidden, default=1) < 1:
+            raise OpenSetError(f"mlp: 'hidden' must be sizes of layers, 1 or more each, got {list(hidden)}.")
         check_share("mlp", "dropout", dropout, zero=True, one=False)
-        self.n_features = hidden[-1]
-        self.stages = nn.ModuleList(
-            nn.Sequential(nn.Dropout(dropout), nn.Linear(before, after), nn.ReLU())
-            if dropout
-            else nn.Sequential(nn.Linear(before, after), nn.ReLU())
-            for before, after in pairwise((shape[0], *hidden))
-        )
+        widths = (shape[0], *hidden)
+        self.n_features = widths[-1]
+        layers = [_layer(before, after, dropout) for before, after in pairwise(widths)]
+        self.stages = nn.ModuleList(layers or [nn.Dropout(dropout)])
+
+
+def _layer(before: int, after: int, dropout: float) -> nn.Sequential:
+    first = [nn.Dropout(dropout)] if dropout else []
+    return nn.Sequential(*first, nn.Linear(before, after), nn.ReLU())

@@ -5,7 +5,7 @@ from typing import Any
 from torch import nn
 
 from openset.backbones._base import BACKBONES, Backbone
-from openset.errors import OpenSetError, did_you_mean
+from openset.errors import MissingPackageError, OpenSetError, did_you_mean
 
 
 @BACKBONES.register("timm")
@@ -21,7 +21,7 @@ class Timm(Backbone):
         try:
             import timm
         except (ImportError, RuntimeError) as error:  # torchvision that does not fit torch is a RuntimeError
-            raise OpenSetError(
+            raise MissingPackageError(
                 f"The backbone 'timm:{model}' needs the package timm and a torchvision that fits your torch "
                 f"({error}): pip install 'openset[vision]'."
             ) from error

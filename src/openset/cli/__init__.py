@@ -3,12 +3,15 @@
 import os
 import sys
 from importlib import import_module
+from pathlib import Path
 from pkgutil import iter_modules
 
 import typer
 
 from openset._core.memory import keep_memory
-from openset.errors import OpenSetError
+from openset._core.text import shown
+from openset._io.paths import reason
+from openset.errors import OpenSetError, missing_package
 
 app = typer.Typer(
     name="openset",
@@ -43,26 +46,46 @@ def main(arguments: list[str] | None = None) -> None:
     debug = "--debug" in words or bool(os.environ.get("OPENSET_DEBUG"))
     keep_memory()
     try:
-        from openset.cli._plugins import run_plugins
+        try:
+            from openset.cli._plugins import run_plugins
 
-        app(run_plugins([word for word in words if word != "--debug"]), prog_name="openset")
-    except OpenSetError as error:
-        if debug:
-            raise
-        _stop(f"Error: {error}", 2)
+            _check_working_folder()
+            app(run_plugins([word for word in words if word != "--debug"]), prog_name="openset")
+        finally:
+            sys.stdout.flush()  # here, where a full disk can still be told of
     except BrokenPipeError:  # the reader of our output, `head` for example, has enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _drop_output()
         raise SystemExit(0) from None
     except Exception as error:
         if debug:
             raise
-        kind = type(error).__name__
-        _stop(
-            f"Error: openset failed unexpectedly ({kind}: {error}). Add --debug for details and please report it.",
-            3,
-        )
+        sentence, code = _told(error)
+        typer.echo(shown(f"Error: {sentence}", lines=False), err=True)
+        raise SystemExit(code) from None
 
 
-def _stop(sentence: str, code: int) -> None:
-    typer.echo(sentence, err=True)
-    raise SystemExit(code) from None
+def _told(error: Exception) -> tuple[str, int]:
+    """What to say of an error, and the exit code: 2 for what the user or the system can mend, 3 for our mistakes."""
+    if isinstance(error, OpenSetError):
+        return str(error), 2
+    if isinstance(error, ImportError):
+        return str(missing_package("This command", error)), 2
+    if isinstance(error, MemoryError):
+        return f"there is not enough memory for this ({str(error) or 'none is left'}): take fewer rows.", 2
+    if isinstance(error, OSError):  # a full disk, a folder that is closed
+        _drop_output()
+        return f"the system says: {reason(error)}{'' if error.filename is None else f' ({error.filename})'}.", 2
+    kind = type(error).__name__
+    return f"openset failed unexpectedly ({kind}: {error}). Add --debug for details and please report it.", 3
+
+
+def _check_working_folder() -> None:
+    try:
+        Path.cwd()
+    except OSError as error:  # libraries would give up on it in words of their own
+        raise OpenSetError("the working folder is gone: go to another one.") from error
+
+
+def _drop_output() -> None:
+    """What could not be written is given up, or else it would be tried once more at the very end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

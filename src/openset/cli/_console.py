@@ -1,12 +1,14 @@
 """What the commands share: a console, a progress bar, and reading scores files with their warnings."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from openset._core.text import shown
 from openset.cli._plugins import OWN, resolving
 from openset.errors import OpenSetError
 
@@ -34,6 +36,17 @@ FitOption = Annotated[
         "--fit", help="Training outputs, or a saved fit (.safetensors), for scores that learn; see: openset scores."
     ),
 ]
+UnknownLabelOption = Annotated[
+    list[str] | None,
+    typer.Option("--unknown-label", help="A label that means unknown, such as oos or 10; may be repeated."),
+]
+NegativeLabelOption = Annotated[
+    list[str] | None, typer.Option("--negative-label", help="A label that means negative; may be repeated.")
+]
+KnownClassOption = Annotated[
+    list[str] | None,
+    typer.Option("--known-class", help="A class whose name looks like such a label, or like another class's."),
+]
 JsonOption = Annotated[Path | None, typer.Option("--json", help="Write the results to this JSON file.")]
 SkipCorruptOption = Annotated[bool, typer.Option("--skip-corrupt", help="Leave out images that cannot be decoded.")]
 AgainstOption = Annotated[
@@ -44,10 +57,15 @@ AgainstOption = Annotated[
 
 def console() -> "Console":
     """Standard output, as wide as the terminal; wide enough for tables where there is none."""
-    from rich.console import Console
+    from openset._io.terminal import make_console
 
-    probe = Console()
-    return probe if probe.is_terminal else Console(width=120)
+    probe = make_console()
+    return probe if probe.is_terminal else make_console(width=120)
+
+
+def say(text: str, *, err: bool = False) -> None:
+    """A line of plain text."""
+    typer.echo(shown(text), err=err)
 
 
 def table(*columns: str, title: str | None = None) -> "Table":
@@ -67,11 +85,39 @@ def show_table(made: "ResultTable") -> None:
         screen.print(made.note, style="dim", highlight=False, markup=False)
 
 
-def read(path: Path, score: str | None = None, background: bool = False, fit: Path | None = None) -> "Scores":
-    """Scores from a file."""
-    from openset.scores import Scores
+@dataclass(frozen=True)
+class Reading:
+    """How scores files are to be read: the options that every command on them has."""
 
-    return Scores.read(path, score=score, background=background, fit=fit)
+    score: str | None = None
+    background: bool = False
+    fit: Path | None = None
+    unknown_label: list[str] | None = None
+    negative_label: list[str] | None = None
+    known_class: list[str] | None = None
+
+    def read(self, path: Path) -> "Scores":
+        """Scores from a file."""
+        from openset.scores import Scores
+
+        return Scores.read(
+            path,
+            score=self.score,
+            background=self.background,
+            fit=self.fit,
+            unknown_label=self.unknown_label,
+            negative_label=self.negative_label,
+            known_classes=self.known_class,
+        )
+
+
+def show_notes(given: "Mapping[Path, Scores]") -> None:
+    """What in the files does not fit together."""
+    from rich.markup import escape
+
+    for file, scores in given.items():
+        for note in scores.notes:
+            console().print(f"[yellow]Note[/yellow] ({escape(file.name)}): {escape(note)}")
 
 
 @contextmanager
@@ -86,10 +132,11 @@ def naming_files(*files: Path) -> Iterator[None]:
 @contextmanager
 def progress(text: str, total: int) -> Iterator[Callable[[int], object]]:
     """A bar on standard error for long work; nothing where nobody watches."""
-    from rich.console import Console
     from rich.progress import Progress
 
-    watching = Console(stderr=True)
+    from openset._io.terminal import make_console
+
+    watching = make_console(stderr=True)
     with Progress(console=watching, transient=True, disable=not watching.is_terminal) as bar:
         task = bar.add_task(text, total=total)
         yield lambda steps: bar.advance(task, steps)

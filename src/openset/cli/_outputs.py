@@ -3,14 +3,14 @@
 import errno
 import os
 from collections.abc import Sequence
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from openset._io.paths import real_path
 from openset.cli._console import console
-from openset.errors import OpenSetError
+from openset.errors import OpenSetError, need
 
 if TYPE_CHECKING:
     from openset.results.table import Table
@@ -31,11 +31,11 @@ def check_outputs(*files: Path | None, folder: Path | None = None, inputs: Seque
     given = [path for path in (*files, folder) if path is not None]
     for path in given:
         _check_possible(path)
-    taken = {path.resolve(): "is read by this command" for path in inputs if path is not None}
+    taken = {real_path(path): "is read by this command" for path in inputs if path is not None}
     for path in given:
-        if path.resolve() in taken:
-            raise OpenSetError(f"Cannot write {path}: it {taken[path.resolve()]}; give another name.")
-        taken[path.resolve()] = "is already the place of another result"
+        if real_path(path) in taken:
+            raise OpenSetError(f"Cannot write {path}: it {taken[real_path(path)]}; give another name.")
+        taken[real_path(path)] = "is already the place of another result"
     for file in files:
         if file is not None and file.is_dir():
             raise OpenSetError(f"Cannot write {file}: it is a folder; give a file name.")
@@ -47,13 +47,13 @@ def check_outputs(*files: Path | None, folder: Path | None = None, inputs: Seque
             raise OpenSetError(f"Cannot write {path}: {near} is a file, not a folder.")
         if not os.access(near, os.W_OK):
             raise OpenSetError(f"Cannot write {path}: permission denied in {near if near.is_dir() else near.parent}.")
-    if folder is not None and find_spec("matplotlib") is None:
-        raise OpenSetError("Figures need matplotlib: pip install 'openset[plot]'.")
+    if folder is not None:
+        need("Drawing figures", "matplotlib")
 
 
 def _check_possible(path: Path) -> None:
     """A name that no file can have, or a place that is closed: the system says so when it is asked about one."""
-    from openset._io.files import check_name, reason
+    from openset._io.paths import check_name, reason
 
     check_name(path, "Cannot write: ")
     try:
@@ -67,7 +67,7 @@ def write_tables(
     latex: Path | None, markdown: Path | None, csv: Path | None, tables: Sequence["Table"], lines: "Table"
 ) -> None:
     """Write the tables that were asked for; `lines` are what the CSV file holds."""
-    from openset._io.files import write_text
+    from openset._io.atomic import write_text
     from openset.present.csv_text import csv_table
     from openset.present.latex import latex_table
     from openset.present.markdown import markdown_table

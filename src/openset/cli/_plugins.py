@@ -5,7 +5,7 @@ Only files that are named like this run as code.
 
 from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -35,8 +35,21 @@ def resolve_metrics(texts: list[str] | None) -> list[str] | None:
 
 MetricOption = Annotated[
     list[str] | None,
-    typer.Option("--metric", help=f"A further metric, {OWN}; may be repeated.", callback=resolve_metrics),
+    typer.Option(
+        "--metric",
+        help=f"A further metric, such as 'ccr_at_fpr(fpr=0.05)', {OWN}; may be repeated.",
+        callback=resolve_metrics,
+    ),
 ]
+
+
+def parse_metrics(texts: Sequence[str] | None) -> list[tuple[str, dict[str, Any]]]:
+    """Names and checked options of what `--metric` asks for."""
+    from openset._core.calls import parse_call
+    from openset.metrics import METRICS
+
+    found = [parse_call(text) for text in texts or ()]
+    return [(name, METRICS[name].complete(options)) for name, options in found]
 
 
 def run_plugins(words: Sequence[str]) -> list[str]:

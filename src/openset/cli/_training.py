@@ -13,10 +13,11 @@ if TYPE_CHECKING:
 @contextmanager
 def training_bar(config: "Config", title: str = "Training") -> Iterator["Watch | None"]:
     """A bar on standard error; None where nobody watches."""
-    from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-    screen = Console(stderr=True)
+    from openset._io.terminal import make_console
+
+    screen = make_console(stderr=True)
     if not screen.is_terminal:
         yield None
         return

@@ -11,10 +11,14 @@ from openset.cli._console import (
     BackgroundOption,
     FitOption,
     JsonOption,
+    KnownClassOption,
+    NegativeLabelOption,
+    Reading,
     ScoreOption,
+    UnknownLabelOption,
     console,
     naming_files,
-    read,
+    show_notes,
     show_table,
 )
 from openset.cli._outputs import check_outputs
@@ -41,6 +45,9 @@ def command(
     score: ScoreOption = None,
     background: BackgroundOption = False,
     fit: FitOption = None,
+    unknown_label: UnknownLabelOption = None,
+    negative_label: NegativeLabelOption = None,
+    known_class: KnownClassOption = None,
     json: JsonOption = None,
 ) -> None:
     """How each metric could be fooled here, and what OpenAUC says to it.
@@ -52,17 +59,19 @@ def command(
     """
     from rich.markup import escape
 
-    from openset._io.files import write_json
+    from openset._io.json_files import write_json
     from openset.audit import audit
     from openset.results.numbers import number
     from openset.results.table import Cell, Table
 
     check_outputs(json, inputs=[scores, fit])
-    given = read(scores, score, background, fit)
+    reading = Reading(score, background, fit, unknown_label, negative_label, known_class)
+    given = reading.read(scores)
     with naming_files(scores):
         found = audit(given, against=against, threshold=threshold)
     if json is not None:
         write_json(json, _as_json(found, against))
+    show_notes({scores: given})
     out = console()
     if against != "all":
         meant = {"negative": "negatives", "unknown": "true unknowns"}.get(against, f"samples of group {against}")

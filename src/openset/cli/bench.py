@@ -6,14 +6,28 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
-from openset.cli._console import JsonOption, SkipCorruptOption, console, show_table
+from openset.cli._console import JsonOption, SkipCorruptOption, console, say, show_table
+from openset.cli._grid import (
+    CpusOption,
+    DryRunOption,
+    EngineOption,
+    GpusOption,
+    RetriesOption,
+    ShardOption,
+    SlurmOption,
+    read_execution,
+    read_tuned,
+    run_and_report,
+    show_plan,
+)
 from openset.cli._outputs import FiguresOption, ReportOption, check_outputs, say_written, write_tables
 from openset.cli._plugins import OWN, resolving
-from openset.cli.train import DataRootOption, SetOption
+from openset.cli.train import DataRootOption, SetOption, TunedOption
 
 if TYPE_CHECKING:
     from openset.results.views.runs import BenchRow
-    from openset.studies.bench import Cell, Vary
+    from openset.studies.bench import Vary
+    from openset.studies.cell import Cell
 
     Done = Sequence[tuple[Cell, Mapping[str, Any]]]
 
@@ -41,12 +55,20 @@ def command(
         str | None,
         typer.Option("--vary", help="A field and its values, one run each: method.weight=0.05,0.1,0.2."),
     ] = None,
+    tuned: TunedOption = None,
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder of the runs and tables.")] = Path("runs"),
     report: ReportOption = None,
     figures: FiguresOption = None,
     json: JsonOption = None,
     data_root: DataRootOption = None,
     skip_corrupt: SkipCorruptOption = False,
+    engine: EngineOption = "local",
+    shard: ShardOption = None,
+    dry_run: DryRunOption = False,
+    cpus_per_cell: CpusOption = 1,
+    gpus_per_cell: GpusOption = 0.0,
+    retries: RetriesOption = 3,
+    slurm: SlurmOption = None,
 ) -> None:
     """Train a grid of methods, protocols, splits and seeds; tables of mean and standard deviation.
 
@@ -54,20 +76,18 @@ def command(
 
     Example: openset bench --protocols digits --methods softmax,maxlogit,openauc --splits 0-4 --seeds 0-2
     Example: openset bench --methods openauc --vary method.weight=0.05,0.1,0.2,0.4 --figures figures
+    Example: openset bench --methods all --engine ray --gpus-per-cell 0.25
     """
-    from rich.markup import escape
-
-    from openset._io.files import write_json
+    from openset._io.json_files import write_json
     from openset.cli._numbers import names, numbers
-    from openset.cli._training import training_bar
-    from openset.errors import OpenSetError
     from openset.methods import METHODS
-    from openset.results.numbers import counted
     from openset.studies import bench, bench_tables
-    from openset.train.interrupt import Interrupted
+    from openset.studies.plan import make_plan
 
+    execution = read_execution(engine, shard, dry_run, cpus_per_cell, gpus_per_cell, retries, slurm)
     read_files = [Path(text) for text in (recipe, *names(protocols)) if text]
-    check_outputs(report, json, folder=figures, inputs=read_files)
+    check_outputs(report, json, folder=figures, inputs=[*read_files, *([tuned] if tuned else [])])
+    given = None if tuned is None else read_tuned(tuned, names(protocols), settings, {"method.name": methods})
     varied = None if vary is None else bench.Vary.parse(vary)
     cells = bench.make_grid(
         names(protocols),
@@ -79,32 +99,15 @@ def command(
         overrides=settings or (),
         data_root=None if data_root is None else str(data_root),
         vary=varied,
+        given=given,
     )
+    if dry_run:
+        show_plan(make_plan(cells, shard=execution.shard), out)
+        return
+    outcomes = run_and_report(cells, out, execution, bench.TITLES, on_corrupt="skip" if skip_corrupt else "stop")
+    done = [(one.cell, one.summary) for one in outcomes if one.summary is not None]
+    failed = [(one.cell, one.reason) for one in outcomes if one.summary is None]
     screen = console()
-    screen.print(f"{counted(len(cells), 'run')}, into {out}/", markup=False)
-    count = 0
-
-    def tell(cell: "Cell", summary: dict[str, Any] | None, trouble: str) -> None:
-        nonlocal count
-        count += 1
-        name = escape(f"{count}/{len(cells)} {cell.folder.relative_to(out)}")
-        if summary is None:
-            screen.print(f"{name}: [red]failed[/red]: {escape(trouble)}", highlight=False)
-        else:
-            values = "  ".join(
-                f"{title} {bench.value_of(summary, metric):.3f}" for metric, title in bench.TITLES.items()
-            )
-            screen.print(f"{name}: {values}", highlight=False)
-
-    try:
-        with training_bar(cells[0].config, "Bench") as watch:
-            on_corrupt = "skip" if skip_corrupt else "stop"
-            done, failed = bench.run_grid(cells, tell=tell, on_corrupt=on_corrupt, watch=lambda _: watch)
-    except (Interrupted, KeyboardInterrupt):
-        typer.echo("Stopped; all is saved. Run the same command again to go on.", err=True)
-        raise typer.Exit(130) from None
-    if not done:
-        raise OpenSetError(f"All {len(failed)} runs failed; the first: {failed[0][1]}")
     rows = bench.tabulate(done)
     made = bench_tables.bench_table(rows)
     write_tables(out / "bench.tex", out / "bench.md", out / "bench.csv", [made], bench_tables.bench_lines(rows))
@@ -119,7 +122,7 @@ def command(
         write_page(report, bench_page(_dots(done)))
     say_written(report, figures, [] if figures is None else _draw(done, figures, varied))
     if failed:
-        typer.echo(f"{len(failed)} of {len(cells)} runs failed; reasons are in {out}/bench_failed.json.", err=True)
+        say(f"{len(failed)} of {len(cells)} runs failed; reasons are in {out}/bench_failed.json.", err=True)
         raise typer.Exit(1)
 
 
@@ -141,7 +144,7 @@ def as_json(done: "Done", failed: "Sequence[tuple[Cell, str]]") -> dict[str, Any
                 ],
             }
             for row, runs in zip(
-                tabulate(done), _by(done, lambda cell: (cell.protocol, cell.name)).values(), strict=True
+                tabulate(done), _by(done, lambda cell: (cell.key.protocol, cell.key.name)).values(), strict=True
             )
         ],
         "failed": [{"run": str(cell.folder), "reason": reason} for cell, reason in failed],
@@ -157,7 +160,7 @@ def _against(summary: Mapping[str, Any], metric: str) -> str:
 def _dots(done: "Done") -> "list[BenchRow]":
     """OpenAUC of the single runs, by protocol and row of the tables."""
     from openset.results.views.runs import BenchRow
-    from openset.studies.bench import value_of
+    from openset.studies.summaries import value_of
 
     return [
         BenchRow(
@@ -166,7 +169,7 @@ def _dots(done: "Done") -> "list[BenchRow]":
             [value_of(summary, "open_auc") for _, summary in runs],
             [cell.config.split for cell, _ in runs],
         )
-        for (protocol, name), runs in _by(done, lambda cell: (cell.protocol, cell.name)).items()
+        for (protocol, name), runs in _by(done, lambda cell: (cell.key.protocol, cell.key.name)).items()
     ]
 
 
@@ -175,12 +178,12 @@ def _draw(done: "Done", folder: Path, varied: "Vary | None") -> list[Path]:
     from openset.present import plots
     from openset.results.spread import spread_of
     from openset.results.views.runs import GammaLog, Sensitivity, TrainingLog
-    from openset.studies.bench import value_of
+    from openset.studies.summaries import value_of
 
     made = {"bench": plots.bench(_dots(done))}
-    several = len({cell.protocol for cell, _ in done}) > 1
+    several = len({cell.key.protocol for cell, _ in done}) > 1
     confidence = {}
-    for (name, protocol), runs in _by(done, lambda cell: (cell.name, cell.protocol)).items():
+    for (name, protocol), runs in _by(done, lambda cell: (cell.key.name, cell.key.protocol)).items():
         logs = [TrainingLog.read(cell.folder / "log.csv") for cell, _ in runs]
         log = GammaLog.mean(logs, [cell.config.split for cell, _ in runs])
         if log is not None:
@@ -189,10 +192,10 @@ def _draw(done: "Done", folder: Path, varied: "Vary | None") -> list[Path]:
         made["gamma-over-epochs"] = plots.gamma_over_epochs(confidence)
     if varied is not None:
         found = {}
-        for (method, protocol), runs in _by(done, lambda cell: (cell.method, cell.protocol)).items():
+        for (method, protocol), runs in _by(done, lambda cell: (cell.key.method, cell.key.protocol)).items():
             spreads = {
                 value: spread_of([value_of(s, "open_auc") for _, s in same], [cell.config.split for cell, _ in same])
-                for value, same in sorted(_by(runs, lambda cell: cell.value or 0.0).items())
+                for value, same in sorted(_by(runs, lambda cell: float(cell.value or 0.0)).items())
             }
             found[f"{method}, {protocol}"] = Sensitivity(list(spreads), list(spreads.values()))
         made["sensitivity"] = plots.sensitivity(found, setting=varied.field)

@@ -11,11 +11,15 @@ from openset.cli._console import (
     BackgroundOption,
     FitOption,
     JsonOption,
+    KnownClassOption,
+    NegativeLabelOption,
+    Reading,
     ScoreOption,
+    UnknownLabelOption,
     console,
     naming_files,
     progress,
-    read,
+    show_notes,
     show_table,
 )
 from openset.cli._outputs import (
@@ -27,7 +31,7 @@ from openset.cli._outputs import (
     say_written,
     write_tables,
 )
-from openset.cli._plugins import MetricOption
+from openset.cli._plugins import MetricOption, parse_metrics
 from openset.cli._splits import name_files
 
 
@@ -39,6 +43,9 @@ def command(
     score: ScoreOption = None,
     background: BackgroundOption = False,
     fit: FitOption = None,
+    unknown_label: UnknownLabelOption = None,
+    negative_label: NegativeLabelOption = None,
+    known_class: KnownClassOption = None,
     json: JsonOption = None,
     latex: LatexOption = None,
     markdown: MarkdownOption = None,
@@ -65,18 +72,19 @@ def command(
     from openset.results.paired import paired_tests
 
     check_outputs(json, latex, markdown, csv, report, inputs=[first, second, fit])
+    reading = Reading(score, background, fit, unknown_label, negative_label, known_class)
     files = [first, second]
     names = name_files(files)
-    models = [read(file, score, background, fit) for file in files]
-    cards = [card for card in METRICS.values() if card.headline]
-    cards += [card for name in metric or [] if (card := METRICS[name]) not in cards]
+    models = [reading.read(file) for file in files]
+    asked = [(card.name, dict(card.variants[0])) for card in METRICS.values() if card.headline]
+    asked += [one for one in parse_metrics(metric) if one not in asked]
     with naming_files(*files):
         models = list(align(*models))
         n_resamples = resamples or resamples_for(len(models[0]))
         parts = None if against == "all" else [against]
-        with progress("Comparing", len(cards) + 2 * n_resamples) as advance:
+        with progress("Comparing", len(asked) + 2 * n_resamples) as advance:
             tests = paired_tests(
-                cards,
+                asked,
                 names,
                 models[0],
                 models[1],
@@ -99,6 +107,7 @@ def command(
         "Difference = first - second. OpenAUC and AUROC: DeLong's paired test; others: paired bootstrap, where "
         f"{n_resamples:,} resamples cannot show a p-value below {2 / (n_resamples + 1):.2g}."
     )
+    show_notes(dict(zip(files, models, strict=True)))
     title = f"{len(models[0]):,} samples, against {against}"
     show_table(replace(tables.pair_table(document, ("first", "second")), title=title, note=note))
     if report is not None:

@@ -75,11 +75,10 @@ def command(
 
 def _train_networks(out: Path) -> None:
     """Networks that learn to rank unknowns, against plain ones; needs the torch extra."""
-    from importlib.util import find_spec
-
+    from openset.errors import is_installed
     from openset.studies.demo import METHODS, compare_networks
 
-    if any(find_spec(package) is None for package in ("torch", "lightning_fabric", "safetensors", "yaml")):
+    if not is_installed("torch", "lightning_fabric", "safetensors", "yaml"):
         console().print("\nTo train networks as well: pip install 'openset[torch,data]'", markup=False, style="dim")
         return
     from openset.cli import bench as bench_command

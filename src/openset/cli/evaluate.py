@@ -9,11 +9,15 @@ from openset.cli._console import (
     BackgroundOption,
     FitOption,
     JsonOption,
+    KnownClassOption,
+    NegativeLabelOption,
+    Reading,
     ScoreOption,
+    UnknownLabelOption,
     console,
     naming_files,
     progress,
-    read,
+    say,
     show_table,
 )
 from openset.cli._outputs import (
@@ -26,7 +30,7 @@ from openset.cli._outputs import (
     say_written,
     write_tables,
 )
-from openset.cli._plugins import MetricOption
+from openset.cli._plugins import MetricOption, parse_metrics
 from openset.cli._splits import group_files, name_files, split_of
 from openset.errors import OpenSetError
 
@@ -44,6 +48,9 @@ def command(
     score: ScoreOption = None,
     background: BackgroundOption = False,
     fit: FitOption = None,
+    unknown_label: UnknownLabelOption = None,
+    negative_label: NegativeLabelOption = None,
+    known_class: KnownClassOption = None,
     json: JsonOption = None,
     latex: LatexOption = None,
     markdown: MarkdownOption = None,
@@ -75,19 +82,18 @@ def command(
     Example: openset evaluate a.parquet b.parquet --report report.html --figures figures
     """
     from openset.evaluation import evaluate, resamples_for
-    from openset.metrics import METRICS
     from openset.results import tables
     from openset.results.document import Document
     from openset.results.metric_bars import needed_by, parse_metric_bar
 
     check_outputs(json, latex, markdown, csv, report, folder=figures, inputs=[*files, fit])
-    for name in metric or []:
-        METRICS[name]
+    asked = [(name, options, None) for name, options in parse_metrics(metric)]
+    reading = Reading(score, background, fit, unknown_label, negative_label, known_class)
     bars = [parse_metric_bar(text) for text in require or []]
     for bar in bars:
         if bar.end is not None and not intervals:
             raise OpenSetError(f"--require '{bar.text}' is about an interval: leave out --no-intervals.")
-    models = [read(file, score, background, fit) for file in files]
+    models = [reading.read(file) for file in files]
     n_resamples = [resamples or resamples_for(len(scores)) for scores in models]
     evaluations = []
     with progress("Evaluating", sum(n_resamples) if intervals else 1) as advance:
@@ -97,7 +103,7 @@ def command(
                     evaluate(
                         scores,
                         against=against,
-                        also=needed_by(bars),
+                        also=[*asked, *needed_by(bars)],
                         intervals=intervals,
                         n_resamples=n,
                         seed=seed,
@@ -130,7 +136,7 @@ def command(
     say_written(report, figures, drawn)
     missed = [result for result in document.gate if not result.reached]
     for result in missed:
-        typer.echo(f"Bar missed: {result.sentence}", err=True)
+        say(f"Bar missed: {result.sentence}", err=True)
     if missed:
         raise typer.Exit(1)
     if bars:

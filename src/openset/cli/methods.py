@@ -14,7 +14,7 @@ def command(json: JsonOption = None) -> None:
 
     entries = [_as_json(name) for name in _names()]
     if json is not None:
-        from openset._io.files import write_json
+        from openset._io.json_files import write_json
 
         write_json(json, {"schema": 1, "methods": entries})
     made = table("name", "meaning", "options", "from")

@@ -15,7 +15,7 @@ def command(json: JsonOption = None) -> None:
     from openset.metrics import METRICS
 
     if json is not None:
-        from openset._io.files import write_json
+        from openset._io.json_files import write_json
 
         write_json(json, {"schema": 1, "metrics": [_as_json(name) for name in METRICS]})
     made = table("name", "better", "meaning", "from")

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from openset.cli._console import console, progress, table
+from openset.cli._console import console, progress, say, table
 from openset.cli._outputs import check_outputs
 from openset.cli.threshold import ForceOption
 
@@ -33,7 +33,8 @@ def command(
     """
     from rich.markup import escape
 
-    from openset._io.files import write_json, write_text
+    from openset._io.atomic import write_text
+    from openset._io.json_files import write_json
     from openset.errors import OpenSetError, OpenSetWarning
     from openset.operating.notes import notes_on_unlabelled
     from openset.train.predict import TrainedRun, find_images, read_images
@@ -52,7 +53,7 @@ def command(
             for name, image, trouble in read_images(some):
                 if trouble:
                     bad += 1
-                    typer.echo(f"Left out: {trouble}.", err=True)
+                    say(f"Left out: {trouble}.", err=True)
                 else:
                     good.append((name, image))
             found += trained.predict(good) if good else []

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from openset.cli._console import JsonOption, SkipCorruptOption, console, table
+from openset.cli._console import JsonOption, SkipCorruptOption, console, say, table
 from openset.cli._outputs import check_outputs
 
 app = typer.Typer(
@@ -45,7 +45,7 @@ def list_command(data_root: DataRoot = None, json: JsonOption = None) -> None:
         numbers = [str(row[key]) if row[key] else "-" for key in ("known", "negative", "unknown", "splits")]
         made.add_row(row["name"], *numbers, ", ".join(row["data"]), _here(row))
     console().print(made)
-    typer.echo("Your own: openset protocols show FILE.yaml, or a folder with known/ and unknown/ inside.")
+    say("Your own: openset protocols show FILE.yaml, or a folder with known/ and unknown/ inside.")
 
 
 @app.command()
@@ -83,7 +83,7 @@ def show(
     _write_json(json, content)
     _print(content)
     if figure is not None:
-        typer.echo(f"Contact sheet: {figure}")
+        say(f"Contact sheet: {figure}")
 
 
 @app.command()
@@ -109,29 +109,31 @@ def export(
     _write_json(json, content)
     for part, counts in content["samples"].items():
         known, negative, unknown = counts.values()
-        typer.echo(f"{out / f'{part}.csv'}: {known} known, {negative} negative, {unknown} unknown")
+        say(f"{out / f'{part}.csv'}: {known} known, {negative} negative, {unknown} unknown")
     if content["paths"] == "files":
-        typer.echo(f"Paths are relative to {content['root']}; fingerprint {protocol.fingerprint}.")
+        say(f"Paths are relative to {content['root']}; fingerprint {protocol.fingerprint}.")
     else:
-        typer.echo(f"Samples are named data set/part/row; add --images for files. Fingerprint {protocol.fingerprint}.")
+        say(f"Samples are named data set/part/row; add --images for files. Fingerprint {protocol.fingerprint}.")
     for note in protocol.notes:
-        typer.echo(f"Note: {note}")
+        say(f"Note: {note}")
 
 
 def _read_by(name: str, lists: Path | None) -> list[Path]:
     """The files that say what is in a protocol: its definition, or its lists."""
-    from openset._io.files import is_folder
+    from openset._io.paths import is_folder
 
     folders = [folder for folder in (Path(name), lists) if folder is not None and is_folder(folder)]
     return [Path(name), *(file for folder in folders for file in folder.glob("*.csv"))]
 
 
 def _has_definition(name: str) -> bool:
-    """A folder of CSV lists is a protocol without one."""
-    from openset._io.files import is_folder
-    from openset.protocols import PROTOCOLS
+    """A folder of CSV lists is a protocol without one, and so is a stand-in."""
+    from openset._io.paths import is_folder
+    from openset.protocols import PROTOCOLS, parse_stand_in
     from openset.protocols.from_lists import find_lists
 
+    if parse_stand_in(name) is not None:
+        return False
     return name in PROTOCOLS or not (is_folder(name) and find_lists(Path(name)))
 
 
@@ -148,7 +150,7 @@ def _load(name: str, split: int, data_root: Path | None, lists: Path | None, ski
 
 
 def _write_json(path: Path | None, content: dict[str, Any]) -> None:
-    from openset._io.files import write_json
+    from openset._io.json_files import write_json
 
     if path is not None:
         write_json(path, {"schema": 1, **content})

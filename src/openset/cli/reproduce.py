@@ -6,7 +6,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from openset.cli._console import JsonOption, SkipCorruptOption, console, show_table
+from openset.cli._console import JsonOption, SkipCorruptOption, console, say, show_table
+from openset.cli._grid import (
+    CpusOption,
+    DryRunOption,
+    EngineOption,
+    GpusOption,
+    RetriesOption,
+    ShardOption,
+    SlurmOption,
+    read_execution,
+    show_plan,
+)
 from openset.cli._outputs import check_outputs
 from openset.cli.train import DataRootOption, SetOption
 
@@ -51,6 +62,13 @@ def command(
     ] = None,
     data_root: DataRootOption = None,
     skip_corrupt: SkipCorruptOption = False,
+    engine: EngineOption = "local",
+    shard: ShardOption = None,
+    dry_run: DryRunOption = False,
+    cpus_per_cell: CpusOption = 1,
+    gpus_per_cell: GpusOption = 0.0,
+    retries: RetriesOption = 3,
+    slurm: SlurmOption = None,
     json: JsonOption = None,
 ) -> None:
     """Make a table or figure of the papers again, and put ours beside the published one.
@@ -59,12 +77,13 @@ def command(
 
     Example: openset reproduce openauc/table2 --scale cpu --protocols cifar10 --methods openauc --splits 0
     """
-    from openset._io.files import write_json
+    from openset._io.json_files import write_json
     from openset.cli._numbers import names, numbers
     from openset.cli._training import training_bar
     from openset.errors import OpenSetError, check_choice
     from openset.reproduction import SCALES, Options, reproduce, writing
     from openset.reproduction.catalog import find
+    from openset.reproduction.study import DryRun
     from openset.train.interrupt import Interrupted
 
     detectors = _detectors(known_gt, wild_gt, known_dt or [], wild_dt or [], dt or [])
@@ -76,6 +95,7 @@ def command(
     check_choice("reproduce", "--scale", scale, SCALES)
     if scale not in entry.needs:
         raise OpenSetError(f"{name} has no scale '{scale}': choose from {', '.join(entry.needs)}.")
+    execution = read_execution(engine, shard, dry_run and not show, cpus_per_cell, gpus_per_cell, retries, slurm)
     screen = console()
     if not show:
         screen.print(
@@ -95,17 +115,24 @@ def command(
         on_corrupt="skip" if skip_corrupt else "stop",
         show=show,
         keep_changed=keep_changed,
+        execution=execution,
         detectors=detectors,
         tell=lambda text: screen.print(text, style="dim", highlight=False, markup=False, soft_wrap=True),
         watch=training_bar,
     )
     try:
         report = reproduce(name, options)
+    except DryRun as told:
+        show_plan(told.plan, place)
+        return
     except (Interrupted, KeyboardInterrupt):
-        typer.echo("Stopped; all is saved. Run the same command again to go on.", err=True)
+        say("Stopped; all is saved. Run the same command again to go on.", err=True)
         raise typer.Exit(130) from None
+    if execution.dry_run:
+        screen.print(f"{name} has no cells to train.")
+        return
     if show:
-        typer.echo(writing.markdown(report, level=3), nl=False)
+        say(writing.markdown(report, level=3).removesuffix("\n"))
     else:
         _show(report)
         files = writing.write(report, place / name)
@@ -113,12 +140,12 @@ def command(
     if json is not None:
         write_json(json, writing.as_json(report))
     if report.failures:
-        typer.echo(f"{len(report.failures)} cells failed; the report names them.", err=True)
+        say(f"{len(report.failures)} cells failed; the report names them.", err=True)
         raise typer.Exit(1)
 
 
 def _list(json: Path | None) -> None:
-    from openset._io.files import write_json
+    from openset._io.json_files import write_json
     from openset.reproduction import ENTRIES
     from openset.results.table import Table
 

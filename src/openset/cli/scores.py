@@ -19,7 +19,7 @@ def command(json: JsonOption = None) -> None:
 
     entries = [_as_json(card) for card in by_need()]
     if json is not None:
-        from openset._io.files import write_json
+        from openset._io.json_files import write_json
 
         write_json(json, {"schema": 1, "scores": entries})
     made = table("name", "score", "needs", "parameters", "from")

@@ -12,10 +12,14 @@ from openset.cli._console import (
     BackgroundOption,
     FitOption,
     JsonOption,
+    KnownClassOption,
+    NegativeLabelOption,
+    Reading,
     ScoreOption,
+    UnknownLabelOption,
     console,
     naming_files,
-    read,
+    show_notes,
     table,
 )
 from openset.cli._outputs import check_outputs
@@ -81,6 +85,9 @@ def command(
     score: ScoreOption = None,
     background: BackgroundOption = False,
     fit: FitOption = None,
+    unknown_label: UnknownLabelOption = None,
+    negative_label: NegativeLabelOption = None,
+    known_class: KnownClassOption = None,
     force: ForceOption = False,
     out: Annotated[Path | None, typer.Option("--out", help="Write the frozen threshold to this JSON file.")] = None,
     json: JsonOption = None,
@@ -97,11 +104,12 @@ def command(
     """
     from rich.markup import escape
 
-    from openset._io.files import write_json
+    from openset._io.json_files import write_json
     from openset.operating import Origin, choose
     from openset.operating.rule_card import parse_rule
 
     check_outputs(out, json, inputs=[validation, apply, fit])
+    reading = Reading(score, background, fit, unknown_label, negative_label, known_class)
     if unknown_share is not None:
         taken = rule is not None and "unknown_share" in parse_rule(rule)[0].options
         _check_share(unknown_share, used=apply is not None or taken)
@@ -113,13 +121,14 @@ def command(
     else:
         if rule is None:
             raise OpenSetError("Say how to choose the threshold, for example --rule at_acceptance=0.95.")
-        chosen_on = read(validation, score, background, fit)
+        chosen_on = reading.read(validation)
         with naming_files(validation):
             frozen = choose(chosen_on, rule, against=against, unknown_share=unknown_share)
+    given = {} if chosen_on is None else {validation: chosen_on}
     applied = precision = None
     notes = frozen.notes
     if apply is not None:
-        applied_to = read(apply, score, background, fit)
+        applied_to = given[apply] = reading.read(apply)
         with naming_files(apply):
             applied = frozen.apply(applied_to, against=against, force=force)
             precision = None if unknown_share is None else _precision(applied_to, frozen, unknown_share, against)
@@ -137,6 +146,7 @@ def command(
         }
         optional = ("unknown_share", "applied", "known_precision")
         write_json(json, {key: value for key, value in content.items() if value is not None or key not in optional})
+    show_notes(given)
     screen = console()
     made_for = frozen.origin.score_text
     screen.print(

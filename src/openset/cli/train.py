@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from openset.cli._console import JsonOption, SkipCorruptOption, console, show_table
+from openset.cli._console import JsonOption, SkipCorruptOption, console, say, show_table
 from openset.cli._outputs import FiguresOption, ReportOption, check_outputs, say_written
 from openset.cli._plugins import OWN, resolving
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 SetOption = Annotated[
     list[str] | None, typer.Option("--set", "-s", help="Any field of the recipe: optimizer.lr=0.01; may be repeated.")
 ]
+TunedOption = Annotated[Path | None, typer.Option("--tuned", help="Use the setting in this file of openset tune.")]
 DataRootOption = Annotated[
     Path | None, typer.Option("--data-root", help="Folder of data sets; else OPENSET_DATA is used.")
 ]
@@ -43,6 +44,7 @@ def command(
     epochs: Annotated[int | None, typer.Option("--epochs", help="Passes over the training data.")] = None,
     devices: Annotated[int | None, typer.Option("--devices", help="Processes (GPUs) on this machine.")] = None,
     settings: SetOption = None,
+    tuned: TunedOption = None,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Run folder.")] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in --out.")] = False,
     data_root: DataRootOption = None,
@@ -55,13 +57,19 @@ def command(
 
     Example: openset train --protocol digits --method openauc --set train.epochs=30
     """
+    from contextlib import nullcontext
+
     from rich.markup import escape
 
+    from openset.cli._training import training_bar
     from openset.train.config import read_config
     from openset.train.interrupt import Interrupted
-    from openset.train.run import begin, for_vectors, holds_vectors, is_first_process, train
+    from openset.train.lock import hold
+    from openset.train.run import begin, for_vectors, holds_vectors, is_first_process, settle_method, train
 
-    check_outputs(report, json, folder=figures, inputs=[Path(one) for one in (recipe, protocol) if one is not None])
+    check_outputs(
+        report, json, folder=figures, inputs=[Path(one) for one in (recipe, protocol, tuned) if one is not None]
+    )
 
     given: dict[str, Any] = {
         "protocol": protocol,
@@ -73,50 +81,65 @@ def command(
         "method.name": method,
         "backbone.name": backbone,
     }
+    if tuned is not None:
+        from openset.cli._grid import read_tuned
+
+        given |= read_tuned(tuned, [] if protocol is None else [protocol], settings, given)
     wording = recipe is not None or bool(settings) or any(value is not None for value in given.values())
     begun = out / "config.yaml" if resume and recipe is None and out is not None else None
     base = begun if begun is not None and begun.exists() else recipe  # what is said changes the run that is there
     config = read_config(base, settings or (), **given) if wording or not resume else None
     if config is not None and holds_vectors(config.protocol, config.data_root):
         config = for_vectors(config)
+    note = ""
+    if config is not None:
+        named = method is not None or any(text.startswith("method") for text in settings or ())
+        config, note = settle_method(config, named=named, on_corrupt="skip" if skip_corrupt else "stop")
     if out is None:
         from openset.errors import OpenSetError
+        from openset.studies.cell import Layout
 
         if config is None:
             raise OpenSetError("Say which run to resume: --out DIR.")
-        out = Path("runs") / Path(config.protocol).stem / config.method.name / f"split{config.split}-seed{config.seed}"
+        out = Layout(Path("runs")).folder(config)
     if resume and not wording:
         config = None
-    config = begin(config, out, resume=resume)
     screen = console()
-    if is_first_process():
-        screen.print(
-            f"Training [bold]{config.method.name}[/bold] ({config.backbone.name}) on {escape(config.protocol)}, "
-            f"split {config.split}, seed {config.seed}, {config.train.epochs} epochs, into {escape(str(out))}/"
-        )
-    from openset.cli._training import training_bar
-
-    try:
-        with training_bar(config) as watch:
-            summary = train(
-                config,
-                out,
-                on_corrupt="skip" if skip_corrupt else "stop",
-                watch=watch,
-                tell=lambda note: screen.print(note, style="dim", highlight=False, markup=False),
+    with hold(out) if is_first_process() else nullcontext():
+        config = begin(config, out, resume=resume)
+        if is_first_process():
+            if note:
+                screen.print(note, highlight=False, markup=False)
+            screen.print(
+                f"Training [bold]{config.method.name}[/bold] ({config.backbone.name}) on {escape(config.protocol)}, "
+                f"split {config.split}, seed {config.seed}, {config.train.epochs} epochs, into {escape(str(out))}/"
             )
-    except Interrupted as stopped:
-        typer.echo(f"Stopped at {stopped}; all is saved. Go on with: openset train --resume --out {out}", err=True)
-        raise typer.Exit(130) from None
+        try:
+            with training_bar(config) as watch:
+                summary = train(
+                    config,
+                    out,
+                    on_corrupt="skip" if skip_corrupt else "stop",
+                    watch=watch,
+                    tell=lambda note: screen.print(note, style="dim", highlight=False, markup=False),
+                )
+        except Interrupted as stopped:
+            say(f"Stopped at {stopped}; all is saved. Go on with: openset train --resume --out {out}", err=True)
+            raise typer.Exit(130) from None
     if summary:
-        if json is not None:
-            from openset._io.files import write_json
+        _write(out, summary, json, report, figures)
 
-            write_json(json, summary)
-        document = read_document(out, summary)
-        show(summary, document, out)
-        drawn = [] if report is None and figures is None else draw(out, document, report, figures)
-        say_written(report, figures, drawn)
+
+def _write(out: Path, summary: dict[str, Any], json: Path | None, report: Path | None, figures: Path | None) -> None:
+    """Print what came out, and write what was asked for."""
+    if json is not None:
+        from openset._io.json_files import write_json
+
+        write_json(json, summary)
+    document = read_document(out, summary)
+    show(summary, document, out)
+    drawn = [] if report is None and figures is None else draw(out, document, report, figures)
+    say_written(report, figures, drawn)
 
 
 def read_document(run: Path, summary: dict[str, Any]) -> "Document":

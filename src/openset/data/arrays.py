@@ -14,8 +14,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from openset._io.files import fingerprint, reason
-from openset.data.images import BadImageError, Encoded, Pixels, fitted
+from openset._core.fingerprint import fingerprint
+from openset._io.paths import reason
+from openset._io.pictures import BadImageError
+from openset._io.terminal import make_console
+from openset.data.images import Encoded, Pixels, fitted
 from openset.data.place import cache_folder
 from openset.errors import OpenSetError, check_choice
 
@@ -202,7 +205,6 @@ def progress(items: Sequence[int] | range, title: str) -> Iterable[int]:
     """A progress bar on a terminal; plain iteration elsewhere."""
     if not sys.stderr.isatty():
         return items
-    from rich.console import Console
     from rich.progress import track
 
-    return track(items, description=title, console=Console(stderr=True), transient=True)
+    return track(items, description=title, console=make_console(stderr=True), transient=True)

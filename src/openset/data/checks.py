@@ -8,9 +8,10 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 from numpy.typing import NDArray
 
-from openset._io.files import write_json
+from openset._io.json_files import write_json
+from openset._io.pictures import BadImageError
 from openset.data.arrays import progress, report_bad
-from openset.data.images import BadImageError, Encoded
+from openset.data.images import Encoded
 from openset.data.place import cache_folder
 
 

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from openset.data.images import BadImageError, Encoded, Pixels, Shape, fitted, refitted
-from openset.errors import OpenSetError
+from openset._io.pictures import BadImageError
+from openset.data.images import Encoded, Pixels, Shape, fitted, refitted
+from openset.errors import OpenSetError, needing
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -72,7 +73,8 @@ class Dataset:
     def picture(self, row: int) -> "Image":
         """One image as a PIL image, as large as it is."""
         if self.images is not None:
-            from PIL import Image
+            with needing("An image to look at"):
+                from PIL import Image
 
             pixels = self.images[row]
             return Image.fromarray(pixels[..., 0] if pixels.shape[-1] == 1 else pixels)

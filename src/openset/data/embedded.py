@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from openset._io.files import fingerprint
+from openset._core.fingerprint import fingerprint
 from openset.data.catalog import CATALOG
 from openset.data.dataset import Dataset, row_ids
 

@@ -15,7 +15,7 @@ from urllib.request import getproxies
 import numpy as np
 from numpy.typing import NDArray
 
-from openset._io.files import fingerprint
+from openset._core.fingerprint import fingerprint
 from openset.data.arrays import stored
 from openset.data.catalog import Card
 from openset.data.checks import without_bad
@@ -24,7 +24,7 @@ from openset.data.images import ImageCells
 from openset.data.labels import class_ids
 from openset.data.place import DATA_VARIABLE, cache_folder
 from openset.data.tables import of_stored
-from openset.errors import OpenSetError
+from openset.errors import OpenSetError, needing
 
 _IMAGES = ("image", "img")
 _LABELS = ("fine_label", "label", "labels")
@@ -137,12 +137,8 @@ def _resolves() -> bool:
 
 
 def _library() -> Any:
-    try:
+    with needing("Reading this data"):
         import datasets
-    except ImportError as error:
-        raise OpenSetError(
-            "Reading this data needs the package 'datasets': install it with pip install 'openset[data]'."
-        ) from error
     return datasets
 
 

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from openset.errors import OpenSetError
+from openset._io.pictures import BadImageError, decode
+from openset.errors import needing
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -17,12 +18,6 @@ if TYPE_CHECKING:
 Pixels = NDArray[np.uint8]
 Shape = tuple[int, int, int]
 SUFFIXES = frozenset({".jpg", ".jpeg", ".png", ".bmp", ".gif", ".webp", ".tif", ".tiff", ".ppm", ".pgm"})
-
-_WHITE_16 = 65535
-
-
-class BadImageError(OpenSetError):
-    """One image that cannot be decoded."""
 
 
 class Encoded(Protocol):
@@ -89,68 +84,10 @@ class ImageCells:
         return row if self.rows is None else int(self.rows[row])
 
 
-def decode(source: Path | io.BytesIO, place: str, *, upright: bool = False) -> "Image":
-    """An image in mode L (grey) or RGB, fully read."""
-    from PIL import Image
-
-    try:
-        with Image.open(source) as opened:
-            opened.load()
-            shallow = _eight_bits(_turned(opened) if upright else opened)
-            return shallow.convert("L" if shallow.mode in {"1", "L"} else "RGB")
-    except FileNotFoundError as error:
-        raise BadImageError(f"{place} is missing") from error
-    except Exception as error:  # a broken file can fail in many ways, and no list of them is complete
-        raise BadImageError(f"{place} cannot be decoded ({_first_words(error)})") from error
-
-
-_ORIENTATION = 0x0112
-_TURNS = {
-    2: "FLIP_LEFT_RIGHT",
-    3: "ROTATE_180",
-    4: "FLIP_TOP_BOTTOM",
-    5: "TRANSPOSE",
-    6: "ROTATE_270",
-    7: "TRANSVERSE",
-    8: "ROTATE_90",
-}
-
-
-def _turned(image: "Image") -> "Image":
-    """Upright, as the camera noted; where the notes cannot be read, the picture as it is."""
-    from PIL.Image import Transpose
-
-    try:
-        noted = _TURNS.get(image.getexif().get(_ORIENTATION, 1))
-    except Exception:  # broken notes do not make a bad picture
-        return image
-    return image if noted is None else image.transpose(Transpose[noted])
-
-
-def _eight_bits(image: "Image") -> "Image":
-    """Grey values of 16 bits scaled down; Pillow would cut them off at 255, so that nearly all are white."""
-    from PIL import Image
-
-    if image.mode == "F":
-        raise ValueError("its pixels are fractions: save it with 8 or 16 bits")
-    if image.mode != "I" and not image.mode.startswith("I;16"):
-        return image
-    values = np.asarray(image).astype(np.float64)
-    if values.min() < 0 or values.max() > _WHITE_16:
-        raise ValueError("its pixels have more than 16 bits: save it with 8 or 16")
-    return Image.fromarray(np.round(values * (255 / _WHITE_16)).astype(np.uint8))
-
-
 def _transposed(image: "Image") -> "Image":
     from PIL.Image import Transpose
 
     return image.transpose(Transpose.TRANSPOSE)
-
-
-def _first_words(error: BaseException) -> str:
-    if "cannot identify" in str(error):
-        return "not an image"
-    return str(error).splitlines()[0][:80].rstrip(".") if str(error) else type(error).__name__
 
 
 def fitted(image: "Image", shape: Shape) -> Pixels:
@@ -181,10 +118,10 @@ def window(image: "Image", size: int, side: int, place: Sequence[float]) -> Pixe
 
 def refitted(pixels: Pixels, shape: Shape) -> Pixels:
     """A batch N x H x W x C brought to another shape, image by image."""
-    from PIL import Image
-
     if pixels.shape[1:] == shape:
         return pixels
+    with needing("Resizing images"):
+        from PIL import Image
     squeezed = pixels[..., 0] if pixels.shape[-1] == 1 else pixels
     if not len(squeezed):
         return np.empty((0, *shape), dtype=np.uint8)

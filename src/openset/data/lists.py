@@ -7,7 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from openset._core.checks import NEGATIVE, UNKNOWN
-from openset._io.files import existing
+from openset._io.csv_cells import unguarded
+from openset._io.paths import existing
 from openset.data.arrays import NotSmallError, stored
 from openset.data.checks import without_bad
 from openset.data.dataset import Dataset, skipped_note
@@ -71,7 +72,7 @@ def _read(path: Path) -> list[tuple[int, tuple[str, str]]]:
     try:
         with existing(path).open(encoding="utf-8-sig", newline="") as stream:
             for number, row in enumerate(csv.reader(stream), start=1):
-                cells = [cell.strip() for cell in row]
+                cells = [unguarded(cell.strip()) for cell in row]
                 if not any(cells) or (number == 1 and [cell.lower() for cell in cells[:2]] == ["path", "label"]):
                     continue
                 if len(cells) < 2 or not cells[0] or not cells[1]:

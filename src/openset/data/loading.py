@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from openset.data.dataset import Dataset
 from openset.data.images import Shape, fitted
-from openset.errors import OpenSetError
+from openset.errors import OpenSetError, needing
 
 
 def torch_dataset(
@@ -25,8 +25,9 @@ def torch_dataset(
     `transform` gets a PIL image (RGB, or L for grey data) and returns a tensor. Without it, `shape` must be given and
     the image is a uint8 tensor C x H x W.
     """
-    import torch
-    from torch.utils.data import Dataset as TorchDataset
+    with needing("A torch data set"):
+        import torch
+        from torch.utils.data import Dataset as TorchDataset
 
     if transform is None and shape is None:
         raise OpenSetError("Images that differ in size need a transform or a size before they fit into one batch.")

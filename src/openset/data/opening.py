@@ -5,6 +5,7 @@ from collections.abc import Callable, Collection
 from functools import partial
 from pathlib import Path
 
+from openset._core.text import shown
 from openset.data.catalog import CATALOG, Card
 from openset.data.dataset import Dataset
 from openset.data.folders import Listing, list_class_folders, list_cub, list_flat, open_listing, subfolders, unwrap
@@ -52,7 +53,7 @@ def open_dataset(
         raise OpenSetError(f"{data} has no part '{chosen}'; it has {', '.join(parts)}.")
     dataset = parts[chosen]()
     for note in dataset.notes:
-        warnings.warn(f"{dataset.name}: {note}", OpenSetWarning, stacklevel=2)
+        warnings.warn(shown(f"{dataset.name}: {note}"), OpenSetWarning, stacklevel=2)
     return dataset
 
 

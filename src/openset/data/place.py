@@ -3,7 +3,7 @@
 import os
 from pathlib import Path, PurePosixPath, PureWindowsPath
 
-from openset._io.files import is_folder
+from openset._io.paths import is_folder
 from openset.errors import OpenSetError
 
 DATA_VARIABLE = "OPENSET_DATA"

@@ -9,7 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from openset._io.files import fingerprint, read_npz
+from openset._core.fingerprint import fingerprint
+from openset._io.npz import read_npz
+from openset._io.parquet import read_parquet, read_schema
+from openset._io.room import check_room
 from openset.data.arrays import NotSmallError, StoredImages, stored
 from openset.data.catalog import Card
 from openset.data.checks import without_bad
@@ -93,10 +96,11 @@ def _labels_of(
 def _frame(paths: Sequence[Path], place: str) -> "pl.DataFrame":
     import polars as pl
 
+    check_room(paths[0], "images", sum(path.stat().st_size for path in paths))
     try:
-        frame = pl.concat([pl.read_parquet(path, glob=False) for path in paths], how="vertical_relaxed")
-    except (pl.exceptions.PolarsError, OSError) as error:
-        raise OpenSetError(f"{place} is not a readable Parquet file, or it is cut off.") from error
+        frame = pl.concat([read_parquet(path) for path in paths], how="vertical_relaxed")
+    except pl.exceptions.PolarsError as error:
+        raise OpenSetError(f"{place}: the files have different columns.") from error
     if frame.height == 0:
         raise OpenSetError(f"{place} has no rows.")
     return frame
@@ -113,11 +117,7 @@ def _column(frame: "pl.DataFrame", choices: Sequence[str], place: str, what: str
 def _image_column(path: Path) -> str | None:
     import polars as pl
 
-    try:
-        schema = pl.scan_parquet(path, glob=False).collect_schema()
-    except (pl.exceptions.PolarsError, OSError) as error:
-        raise OpenSetError(f"{path} is not a readable Parquet file, or it is cut off.") from error
-    for column, kind in schema.items():
+    for column, kind in read_schema(path).items():
         if kind == pl.Binary or (isinstance(kind, pl.Struct) and any(part.name == "bytes" for part in kind.fields)):
             return column
     return None
@@ -207,7 +207,7 @@ def _declared_names(path: Path, card: Card | None) -> tuple[str, ...] | None:
     try:
         features = json.loads(pl.read_parquet_metadata(path).get("huggingface", "{}"))["info"]["features"]
         return next(tuple(feature["names"]) for feature in features.values() if feature.get("names"))
-    except (KeyError, StopIteration, ValueError, AttributeError, TypeError):
+    except (KeyError, StopIteration, ValueError, AttributeError, TypeError, RecursionError):
         return None
 
 

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from openset._io.files import is_folder, replacing
+from openset._io.atomic import replacing
+from openset._io.paths import is_folder
 from openset._io.pictures import corners, open_picture, score_text
 from openset.detection.measure.errors import nearest
 from openset.detection.measure.matching import overlaps
@@ -106,7 +107,7 @@ def find_inside(folder: Path, name: str) -> Path | None:
             file = candidate.resolve()
             if file.is_relative_to(root) and file.is_file():
                 return file
-        except (OSError, ValueError):  # too long, or no characters that a file system has: nothing is called that
+        except (OSError, ValueError, RuntimeError):  # too long, no characters of a file name, or a link to itself
             continue
     return None
 

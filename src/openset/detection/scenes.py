@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from openset.detection.read.coco import Floats, Ints
+from openset.errors import needing
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -65,7 +66,8 @@ _OUTLINES: dict[str, Points] = {
 
 def draw_scene(random: np.random.Generator, shapes: Sequence[str], *, most: int = 3) -> Scene:
     """One to `most` shapes that do not overlap, in any colour, size and turn, on a noisy background."""
-    from PIL import Image, ImageDraw, ImageFilter
+    with needing("Drawing scenes"):
+        from PIL import Image, ImageDraw, ImageFilter
 
     background = random.integers(0, 256, 3)
     picture = Image.new("RGB", (SIZE, SIZE), tuple(int(value) for value in background))

@@ -7,6 +7,11 @@ A new method is one new file here with the `METHODS.register` decorator on its c
 from importlib import import_module
 from pkgutil import iter_modules
 
+from openset.errors import needing
+
+with needing("A method"):
+    import torch  # noqa: F401
+
 from openset.methods._base import METHODS, Batch, Method, Moment, options_of
 from openset.methods._cross_entropy import CrossEntropyLoss
 from openset.methods._openauc_loss import OpenAUCLoss

@@ -31,7 +31,7 @@ def notes_on(acceptance: float | None, fpr: float | None, where: str) -> list[st
         note = (
             f"The threshold accepts {fpr:.1%} of the open-set samples and {acceptance:.1%} of the knowns {where}: the "
             "score does not tell them apart, or it points the wrong way (higher must mean more unknown). Try another "
-            "score, or negate this one."
+            "score or model."
         )
     else:
         return []

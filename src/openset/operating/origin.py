@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from openset.errors import OpenSetError
+from openset.posthoc import score_text
 from openset.scores import Scores
 
 
@@ -45,10 +46,7 @@ class Origin:
     @property
     def score_text(self) -> str:
         """The score as people write it; empty where it is not known."""
-        if self.score is None:
-            return ""
-        inside = ", ".join(f"{key}={value}" for key, value in (self.score["params"] or {}).items())
-        return f"{self.score['name']}({inside})" if inside else str(self.score["name"])
+        return "" if self.score is None else score_text(self.score)
 
     def as_json(self) -> dict[str, Any]:
         """As a threshold file holds it."""

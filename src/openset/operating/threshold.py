@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from openset._core.checks import Bools, as_scores, check_finite
 from openset._core.decisions import is_rejected
-from openset._io.files import as_json, read_json, write_json
+from openset._io.json_files import as_json, read_json, write_json
 from openset.errors import OpenSetError, OpenSetWarning
 from openset.operating.notes import notes_on, notes_on_choice
 from openset.operating.origin import Origin

@@ -9,8 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from openset._io.files import existing, replacing
-from openset.errors import OpenSetError
+from openset._io.atomic import replacing
+from openset._io.json_files import parse_json
+from openset._io.paths import existing
+from openset.errors import OpenSetError, needing
 from openset.posthoc.card import Learned, Score
 from openset.posthoc.numerics import Array
 from openset.posthoc.outputs import Outputs
@@ -162,13 +164,8 @@ def _learn(spec: ScoreSpec, known: Outputs) -> FittedScore:
 
 
 def _safetensors() -> Any:
-    try:
+    with needing("Keeping a fitted score"):
         import safetensors.numpy
-    except ImportError as error:
-        raise OpenSetError(
-            "Fitted scores are kept in safetensors files, which need the package safetensors: "
-            "pip install 'openset[torch]', or pip install safetensors."
-        ) from error
     return safetensors.numpy
 
 
@@ -178,10 +175,11 @@ def _read(file: Path) -> tuple[dict[str, Any], dict[str, Array]]:
 
     try:
         with safe_open(file, "np") as opened:
-            about = json.loads((opened.metadata() or {}).get(_KEY, "null"))
+            description = (opened.metadata() or {}).get(_KEY, "null")
             arrays = {name: opened.get_tensor(name) for name in opened.keys()}  # noqa: SIM118  not a dict
-    except (SafetensorError, ValueError, RecursionError, OSError) as error:
+    except (SafetensorError, ValueError, OSError) as error:
         raise OpenSetError(f"{file} is not a readable safetensors file, or it is cut off ({error}).") from error
+    about = parse_json(description, f"The description in {file}")
     if not isinstance(about, dict) or about.get("kind") != _KIND:
         raise OpenSetError(f"{file} does not hold a fitted score: write one with FittedScore.save.")
     if about.get("schema") != _SCHEMA:

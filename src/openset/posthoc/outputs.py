@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from openset._io.files import fingerprint
+from openset._core.fingerprint import fingerprint
 from openset.errors import OpenSetError
 from openset.posthoc.numerics import Array, as_matrix, by_blocks, log_sum_exp, unit
 

@@ -4,11 +4,13 @@ import hashlib
 import json
 import os
 import warnings
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
+from openset._core.text import shown
 from openset.data import CATALOG, Dataset, data_root, open_dataset, splits_of
 from openset.data.place import inside
 from openset.errors import OpenSetError, OpenSetWarning
@@ -22,8 +24,12 @@ from openset.protocols.samples import OPEN, Samples, check_overlap, check_sample
 class Opened:
     """The data a protocol uses, each part opened once."""
 
-    def __init__(self, definition: Definition, root: str | Path | None, on_corrupt: str) -> None:
+    def __init__(
+        self, definition: Definition, root: str | Path | None, on_corrupt: str, *, closed: Collection[str] = ()
+    ) -> None:
         self.definition, self.root, self.on_corrupt = definition, root, on_corrupt
+        self.closed = closed
+        """Parts that are not opened."""
         self.sources: list[Dataset] = []
         self.wanted: dict[str, set[str]] = {}
         self._number: dict[tuple[str, str], int] = {}
@@ -47,7 +53,7 @@ class Opened:
         """The classes of a data set, also those of one part only; of the catalogue they are known without the data."""
         if data in CATALOG:
             return CATALOG[data].class_names
-        parts = [self.sources[self.number(data, split)] for split in self.splits(data)]
+        parts = [self.sources[self.number(data, split)] for split in self.splits(data) if split not in self.closed]
         return tuple(dict.fromkeys(name for part in parts for name in part.class_names))
 
     def splits(self, data: str) -> tuple[str, ...]:
@@ -56,6 +62,7 @@ class Opened:
 
     def number(self, data: str, split: str) -> int:
         """Position in `sources` of one part of a data set."""
+        assert split not in self.closed
         if (data, split) not in self._number:
             found = open_dataset(
                 self.place(data),
@@ -112,7 +119,7 @@ def build(
     check_overlap(definition.name, parts)
     data_notes = [f"{data.name}: {note}" for data in opened.sources for note in data.notes]
     for note in dict.fromkeys(data_notes):
-        warnings.warn(note, OpenSetWarning, stacklevel=3)
+        warnings.warn(shown(note), OpenSetWarning, stacklevel=3)
     shape_notes = _shape_notes(opened.sources, _known_data(opened.sources, parts["train"]))
     return assemble(
         name=definition.name,
@@ -123,6 +130,35 @@ def build(
         parts=parts,
         notes=(*definition_notes(definition), *shape_notes, *dict.fromkeys(data_notes)),
     )
+
+
+@dataclass(frozen=True)
+class Learning:
+    """What a training may see of a protocol: known and negative classes, and nothing to test on."""
+
+    title: str
+    lists: ClassLists
+    sources: Sequence[Dataset]
+    train: Samples
+    val: Samples
+    notes: tuple[str, ...]
+
+
+def build_learning(
+    definition: Definition, *, split: int = 0, data_root: str | Path | None = None, on_corrupt: str = "stop"
+) -> Learning:
+    """The samples to train and validate on, as `build` has them, without opening any part to test on."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", OpenSetWarning)
+        opened = Opened(definition, data_root, on_corrupt, closed=("test",))
+        lists = class_lists(definition, split, opened.class_names, unknown=False)
+        for members in lists:
+            opened.wanted.setdefault(members.data, set()).update(members.classes)
+        pool, whole, val, _ = _shared_out(definition, lists, opened)
+    held = _held_out(definition, pool, whole)
+    notes = [f"{data.name}: {note}" for data in opened.sources for note in data.notes]
+    train, val = pool.only(~held), Samples.join([val, pool.only(held)])
+    return Learning(definition.title, lists, opened.sources, train, val, tuple(dict.fromkeys(notes)))
 
 
 def definition_notes(definition: Definition) -> list[str]:
@@ -212,12 +248,13 @@ def _shared_out(definition: Definition, lists: ClassLists, opened: Opened) -> tu
             test.append(every.only(held))
         else:
             for needed in ("train", "test") if learns else ("test",):
-                if needed not in splits:
+                if needed not in (*splits, *opened.closed):
                     raise OpenSetError(
                         f"{definition.name}: {members.data} has no part '{needed}' on this machine, which its "
                         f"{members.role} classes need; it has {', '.join(splits)}."
                     )
-            test.append(opened.samples(members, "test"))
+            if "test" not in opened.closed:
+                test.append(opened.samples(members, "test"))
             if learns:
                 pool.append(opened.samples(members, "train"))
                 if "val" in splits:

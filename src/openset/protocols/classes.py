@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from openset.data import CATALOG
 from openset.errors import OpenSetError, did_you_mean
@@ -43,8 +43,11 @@ class ClassLists:
         return len(self.known.classes), negative, unknown
 
 
-def class_lists(definition: Definition, split: int, names_of: NamesOf) -> ClassLists:
-    """The classes of one split; `names_of` tells the classes of a data set."""
+def class_lists(definition: Definition, split: int, names_of: NamesOf, *, unknown: bool = True) -> ClassLists:
+    """The classes of one split; `names_of` tells the classes of a data set. Without `unknown`, those are left out.
+
+    Data that only unknown classes come from is then not asked for its names.
+    """
     if not 0 <= split < definition.n_splits:
         last = definition.n_splits - 1
         raise OpenSetError(f"{definition.name} has no split {split}: its splits are numbered 0 to {last}.")
@@ -52,6 +55,9 @@ def class_lists(definition: Definition, split: int, names_of: NamesOf) -> ClassL
         roles = _drawn(definition.splits, split, names_of(definition.data), definition.name)
     else:
         roles = definition.splits[split]
+    if not unknown:
+        learned = {source.data for source in (roles.known, *roles.negative)}
+        roles = replace(roles, unknown=tuple(source for source in roles.unknown if source.data in learned))
     taken: dict[tuple[str, str], str] = {}
     given = {
         source: _named(source, names_of(source.data), role, definition.name)
@@ -71,7 +77,7 @@ def class_lists(definition: Definition, split: int, names_of: NamesOf) -> ClassL
             for name in classes:
                 _take(taken, source.data, name, _label(role, source), definition.name)
         by_role[role].append(RoleClasses(role, source.data, classes, source.group, source.halves_of))
-    lists = ClassLists(by_role["known"][0], tuple(by_role["negative"]), tuple(by_role["unknown"]))
+    lists = ClassLists(by_role["known"][0], tuple(by_role["negative"]), tuple(by_role["unknown"]) if unknown else ())
     _refuse_namesakes(lists, definition)
     return lists
 

@@ -68,6 +68,8 @@ class Definition:
     published_samples: Mapping[str, Sequence[int]] = field(default_factory=dict)
     folder: Path | None = None
     """Where relative data paths start; None for shipped protocols."""
+    trained_as: str = ""
+    """A shipped protocol's: another one with the same known classes and training samples, whose training serves it."""
 
     @property
     def n_splits(self) -> int:
@@ -105,7 +107,7 @@ def parse(content: Any, *, name: str, where: str, folder: Path | None = None) ->
     """Check a mapping as read from JSON or YAML and turn it into a definition."""
     if not isinstance(content, Mapping):
         raise OpenSetError(f"{where}: expected fields such as 'data:' and 'known:', found {type(content).__name__}.")
-    _check_fields(content, _FIELDS, where)
+    _check_fields(content, _FIELDS | ({"trained_as"} if folder is None else set()), where)
     data = content.get("data")
     if not isinstance(data, str) or not data:
         raise OpenSetError(f"{where}: the field 'data' is missing: name the data set that holds the known classes.")
@@ -115,18 +117,26 @@ def parse(content: Any, *, name: str, where: str, folder: Path | None = None) ->
         if key in content
     }
     return Definition(
-        name=str(content.get("name", name)),
-        title=str(content.get("title", content.get("name", name))),
+        name=_text(content, "name", name, where),
+        title=_text(content, "title", _text(content, "name", name, where), where),
         data=data,
         splits=_splits(content, data, where),
-        paper=str(content.get("paper", "")),
-        validation_by=str(content.get("validation_by", "hash")),
+        paper=_text(content, "paper", "", where),
+        validation_by=_text(content, "validation_by", "hash", where),
         notes=_notes(content.get("notes", ()), where),
         superclasses=_superclasses(content.get("superclasses", {}), where),
         published_samples=_published(content.get("published_samples", {}), where),
         folder=folder,
+        trained_as=str(content.get("trained_as", "")),
         **shares,
     )
+
+
+def _text(content: Mapping[str, Any], key: str, default: str, where: str) -> str:
+    value = content.get(key, default)
+    if not isinstance(value, str | int | float):
+        raise OpenSetError(f"{where}: '{key}' must be a text, got {short(value)}.")
+    return str(value)
 
 
 def _notes(content: Any, where: str) -> tuple[str, ...]:

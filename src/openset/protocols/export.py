@@ -1,17 +1,18 @@
 """Lists of a protocol's samples for other programs: `path,label` without a header, as openset-imagenet has them."""
 
-import csv
-import io
 import os
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from openset._io.files import replacing, write_json, write_npz, write_text
+from openset._io.atomic import replacing, write_text
+from openset._io.csv_cells import csv_text
+from openset._io.json_files import write_json
+from openset._io.npz import write_npz
 from openset.data import Dataset
 from openset.data.images import ImageFiles
-from openset.errors import OpenSetError
+from openset.errors import OpenSetError, needing
 from openset.protocols.parts import Part, Protocol
 
 
@@ -29,9 +30,7 @@ def export(protocol: Protocol, folder: str | Path, *, images: bool = False) -> d
         paths = part.ids.tolist() if root is None else _file_paths(part, root)
         if root is None and images:
             paths = _write_pngs(part, name, out)
-        text = io.StringIO()
-        csv.writer(text, lineterminator="\n").writerows(zip(paths, part.labels.tolist(), strict=True))
-        write_text(out / f"{name}.csv", text.getvalue())
+        write_text(out / f"{name}.csv", csv_text(zip(paths, part.labels.tolist(), strict=True)))
         if part.sources[0].kind == "features":
             write_npz(out / f"{name}.npz", {"features": part.array(), "labels": part.labels, "ids": part.ids})
     content = {
@@ -83,7 +82,8 @@ def _file_paths(part: Part, root: Path) -> list[str]:
 
 
 def _write_pngs(part: Part, name: str, out: Path) -> list[str]:
-    from PIL import Image
+    with needing("Writing images"):
+        from PIL import Image
 
     if part.sources[0].kind == "features":
         raise OpenSetError("Feature vectors cannot be written as images; leave --images out.")

@@ -7,7 +7,7 @@ from typing import Any
 
 from openset._core.checks import RESERVED_GROUPS
 from openset._core.registry import Registry
-from openset._io.files import is_folder
+from openset._io.paths import is_folder
 from openset._io.yaml_files import read_yaml
 from openset.data.folders import subfolders
 from openset.errors import OpenSetError, did_you_mean

@@ -7,12 +7,12 @@ from pathlib import Path, PurePosixPath
 import numpy as np
 
 from openset._core.checks import NEGATIVE, UNKNOWN
-from openset._io.files import is_folder
+from openset._io.paths import is_folder
 from openset.data import CATALOG, Dataset, data_root
 from openset.data.folders import unwrap
 from openset.data.lists import OPEN_NAMES, open_list
 from openset.errors import OpenSetError, OpenSetWarning
-from openset.protocols.build import assemble, definition_notes
+from openset.protocols.build import Learning, assemble, definition_notes
 from openset.protocols.classes import ClassLists, RoleClasses, class_lists
 from openset.protocols.definition import Definition
 from openset.protocols.parts import Protocol
@@ -62,6 +62,28 @@ def build_from_lists(
         parts=samples,
         notes=[*notes, f"The samples come from the lists in {folder}."],
     )
+
+
+def learning_from_lists(folder: Path, *, root: str | Path | None = None, on_corrupt: str = "stop") -> Learning:
+    """What a training may see of the lists in a folder; the list to test on is not read."""
+    paths = find_lists(folder)
+    if paths is None:
+        raise OpenSetError(f"{folder} has no lists train.csv, val.csv and test.csv.")
+    base = _image_root(None, root)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", OpenSetWarning)
+        train = open_list(paths["train"], folder.name, "train", root=base, on_corrupt=on_corrupt, class_names=None)
+        names = train.class_names
+        val = open_list(paths["val"], folder.name, "val", root=base, on_corrupt=on_corrupt, class_names=names)
+    samples = {"train": _samples(0, train), "val": _samples(1, val)}
+    negative = _classes(samples, ("train", "val"), NEGATIVE)
+    lists = ClassLists(
+        RoleClasses("known", str(folder), names),
+        (RoleClasses("negative", str(folder), negative),) if negative else (),
+        (),
+    )
+    notes = (*train.notes, *val.notes)
+    return Learning(folder.resolve().name, lists, (train, val), samples["train"], samples["val"], notes)
 
 
 def _image_root(definition: Definition | None, root: str | Path | None) -> Path | None:

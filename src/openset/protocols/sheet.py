@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from openset._core.checks import NEGATIVE, UNKNOWN
-from openset._io.files import replacing
+from openset._io.atomic import replacing
 from openset.data.images import fitted
-from openset.errors import OpenSetError
+from openset.errors import OpenSetError, needing
 from openset.protocols.parts import Part, Protocol
 
 if TYPE_CHECKING:
@@ -30,7 +30,8 @@ class _Strip(NamedTuple):
 
 def contact_sheet(protocol: Protocol, path: str | Path) -> None:
     """Write a picture with one strip of samples per role and group, each sample of another class if possible."""
-    from PIL import Image, ImageDraw, ImageFont
+    with needing("A contact sheet"):
+        from PIL import Image, ImageDraw, ImageFont
 
     if protocol.train.sources[0].kind == "features":
         raise OpenSetError(f"{protocol.name} holds feature vectors; there is nothing to see on a contact sheet.")

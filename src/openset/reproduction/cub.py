@@ -3,15 +3,17 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from openset._io.files import write_text
+from openset._io.atomic import write_text
 from openset.errors import OpenSetError, did_you_mean
 from openset.reproduction import claims_openauc
 from openset.reproduction.findings import Claim, Line, Report, Table, Value
 from openset.reproduction.options import Options
 from openset.reproduction.published import published
 from openset.reproduction.recipes import cell_config
-from openset.studies.cells import Finished, Key
-from openset.studies.study import Job, Outcome, make_job, read_study, run_study
+from openset.reproduction.study import Study, cell_of, make_cell, read_study, run_study
+from openset.studies.cell import Cell
+from openset.studies.key import Key
+from openset.studies.results_files import Finished
 
 GROUPS = ("easy", "medium", "hard")
 METHODS = {
@@ -54,8 +56,8 @@ def _report(
                 f"{name} has no method '{method}' at scale {options.scale}. {did_you_mean(method, known)}"
             )
     # Both tables are of the same runs, so they share the results files.
-    jobs = [_job(options, method) for method in methods]
-    outcome = read_study(jobs, options) if options.show else run_study(jobs, options)
+    cells = [_cell(options, method) for method in methods]
+    outcome = read_study(cells, options) if options.show else run_study(cells, options)
     found = {key.method: cell for key, cell in outcome.finished.items()}
     lines = [
         _line(figure, group, method, found, options.scale)
@@ -76,7 +78,7 @@ def _report(
     )
 
 
-def _notes(options: Options, outcome: Outcome) -> list[str]:
+def _notes(options: Options, outcome: Study) -> list[str]:
     wording = (
         "The digits of scikit-learn, with three made-up groups of unknowns, stand in for CUB: published figures are of "
         "other data and not comparable."
@@ -85,10 +87,10 @@ def _notes(options: Options, outcome: Outcome) -> list[str]:
     return [wording if options.scale == "smoke" else own, *outcome.notes(kept=options.keep_changed)]
 
 
-def _job(options: Options, method: str) -> Job:
+def _cell(options: Options, method: str) -> Cell:
     name, seed = "openauc/table4", options.seeds[0]
     if options.scale == "paper":
-        return make_job(name, options, "cub", method, 0, seed, keep=_KEEP)
+        return make_cell(name, options, "cub", method, 0, seed, keep=_KEEP)
     file = options.out / "protocols" / "digits-groups.yaml"
     write_text(file, _STAND_IN)
     config = cell_config(
@@ -100,12 +102,12 @@ def _job(options: Options, method: str) -> Job:
         overrides=[f"protocol={file}", *options.overrides],
         data_root=options.data_root,
     )
-    return Job(Key(name, "smoke", "digits-groups", method, 0, seed), "fast/digits", config, keep=_KEEP)
+    return cell_of(name, options, Key("digits-groups", method, 0, seed), config, "fast/digits", _KEEP)
 
 
 def _accuracy(method: str, found: Mapping[str, Finished], scale: str) -> Line:
     told = Value(published("openauc")["table4"]["accuracy"][method] / 100)
-    ours = found[method].value("closed_set_accuracy") if method in found else None
+    ours = Value.of(found[method].value("closed_set_accuracy")) if method in found else None
     return _beside({"figure": "accuracy", "method": method, "unknowns": ""}, ours, told, scale)
 
 
@@ -113,7 +115,7 @@ def _line(figure: str, group: str, method: str, found: Mapping[str, Finished], s
     key, metric, params = _FIGURES[figure]
     tables = published("openauc")
     told = (tables["table4"] if key in tables["table4"] else tables["table5"])[key][method][GROUPS.index(group)]
-    ours = found[method].value(metric, group, **params) if method in found else None
+    ours = Value.of(found[method].value(metric, group, **params)) if method in found else None
     return _beside({"figure": figure, "method": method, "unknowns": group}, ours, Value(told / 100), scale)
 
 

@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Any
 
+from openset.errors import MissingPackageError
 from openset.reproduction.options import Options
 
 
@@ -12,7 +13,7 @@ def draw(options: Options, name: str, file: str, function: str, *arguments: Any,
         return []
     try:
         from openset.present import plots
-    except ModuleNotFoundError:
-        options.tell("No figure is drawn: pip install 'openset[plot]' for matplotlib.")
+    except MissingPackageError as missing:
+        options.tell(f"No figure is drawn: {missing}")
         return []
     return plots.save(getattr(plots, function)(*arguments, **others), options.out / name / file)

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from openset.evaluation import Result
 from openset.results.numbers import scaled
 
 
@@ -16,6 +17,11 @@ class Value:
     sd: float | None = None
     low: float | None = None
     high: float | None = None
+
+    @classmethod
+    def of(cls, result: Result) -> "Value":
+        """A metric value of a run with its interval."""
+        return cls(result.value, low=result.low, high=result.high)
 
     def text(self, factor: float = 1.0, digits: int = 1, *, sign: bool = False) -> str:
         """`89.2 ± 1.9`, or `+1.1 [+0.2, +2.0]`.

@@ -5,17 +5,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from openset._io.files import read_table
+from openset._io.tables import read_table
 from openset.curves import oscr_of
+from openset.methods import METHODS as CARDS
 from openset.metrics import ccr_at_fpr, confidence, open_auc
 from openset.reproduction import claims_imagenet as claims
 from openset.reproduction.drawing import draw
 from openset.reproduction.findings import Claim, Line, Report, Table, Value
 from openset.reproduction.options import Options
+from openset.reproduction.study import make_cell, run_folders
 from openset.results.views import probability_histogram
 from openset.results.views.runs import GammaLog
 from openset.scores import Scores
-from openset.studies.study import make_job, run_folder
 
 METHODS = ("softmax", "background", "entropic")
 PROTOCOLS = {
@@ -44,17 +45,18 @@ class Model:
 
 def models(options: Options, name: str) -> dict[str, dict[str, Model]]:
     """S, BG and EOS on each protocol, trained unless they are there."""
-    found: dict[str, dict[str, Model]] = {}
+    split = options.splits[0] if options.splits else 0
+    cells = []
     for protocol in options.protocols or PROTOCOLS[options.scale]:
         for method in options.methods or METHODS:
-            split = options.splits[0] if options.splits else 0
             shorter = _SHORTER.get(protocol, []) if options.scale != "paper" else []
-            job = make_job(name, options, protocol, method, split, options.seeds[0], overrides=shorter)
-            options.tell(f"{protocol}, {method}: trained unless it is there.")
-            folder, summary = run_folder(job, options)
-            own = Model(Scores.read(folder / "scores_test.parquet"), _log(folder), method == "background")
-            found.setdefault(protocol, {})[method] = own
-            options.tell(f"{protocol}, {method}: {summary['seconds'] / 60:.1f} minutes of training")
+            cells.append(make_cell(name, options, protocol, method, split, options.seeds[0], overrides=shorter))
+    run_folders(cells, options)
+    found: dict[str, dict[str, Model]] = {}
+    for cell in cells:
+        scores, log = Scores.read(cell.folder / "scores_test.parquet"), _log(cell.folder)
+        background = CARDS[cell.config.method.name].background
+        found.setdefault(cell.key.protocol, {})[cell.key.method] = Model(scores, log, background)
     return found
 
 

@@ -14,9 +14,10 @@ from openset.reproduction.drawing import draw
 from openset.reproduction.findings import Claim, Line, Report, Table, Value
 from openset.reproduction.options import Options
 from openset.reproduction.published import published
+from openset.reproduction.study import make_cell, read_study, run_folders, run_study
 from openset.results.spread import Spread, spread_of
 from openset.scores import Scores
-from openset.studies.study import Job, make_job, read_study, run_folder, run_study
+from openset.studies.cell import Cell
 
 if TYPE_CHECKING:
     from openset.results.views.runs import Sensitivity
@@ -44,14 +45,13 @@ _METRICS = ("f_macro", "f_micro", "youden_macro", "youden_micro", "normalized_ac
 
 def _scores(options: Options, name: str, protocols: tuple[str, ...]) -> dict[str, Scores]:
     """Test scores of CE+ (max logit) on each protocol, first split unless told otherwise; trained if needed."""
-    found = {}
-    for protocol in options.protocols or protocols:
-        split = options.splits[0] if options.splits else 0
-        job = make_job(name, replace(options, show=False), protocol, "maxlogit", split, options.seeds[0])
-        options.tell(f"Scores of CE+ on {protocol}, split {split}: trained unless they are there.")
-        folder, _ = run_folder(job, options)
-        found[protocol] = Scores.read(folder / "scores_test.parquet")
-    return found
+    split = options.splits[0] if options.splits else 0
+    cells = [
+        make_cell(name, replace(options, show=False), protocol, "maxlogit", split, options.seeds[0])
+        for protocol in options.protocols or protocols
+    ]
+    run_folders(cells, options)
+    return {cell.key.protocol: Scores.read(cell.folder / "scores_test.parquet") for cell in cells}
 
 
 def _against(scores: Scores) -> str:
@@ -186,14 +186,14 @@ def fig2(options: Options) -> Report:
     name = "openauc/fig2"
     protocols = options.protocols or _TUNED[options.scale]
     chosen = replace(options, splits=options.splits or (0,))
-    jobs = {
+    cells = {
         (protocol, weight): [
             _weighted(name, chosen, protocol, weight, split, seed) for split in chosen.splits for seed in chosen.seeds
         ]
         for protocol in protocols
         for weight in WEIGHTS[options.scale]
     }
-    every = [job for some in jobs.values() for job in some]
+    every = [cell for some in cells.values() for cell in some]
     outcome = read_study(every, chosen) if options.show else run_study(every, chosen)
     lines, claims, drawn = [], [], {}
     for protocol in protocols:
@@ -201,15 +201,15 @@ def fig2(options: Options) -> Report:
         rows = []
         for weight in WEIGHTS[options.scale]:
             mine = {
-                job.key: outcome.finished[job.key].value("open_auc").value
-                for job in jobs[protocol, weight]
-                if job.key in outcome.finished
+                cell.key: outcome.finished[cell.key].value("open_auc").value
+                for cell in cells[protocol, weight]
+                if cell.key in outcome.finished
             }
-            whole = len(mine) == len(jobs[protocol, weight])
+            whole = len(mine) == len(cells[protocol, weight])
             labels = {
                 "protocol": protocol,
                 "lambda": f"{weight:g}",
-                "cells": f"{len(mine)} of {len(jobs[protocol, weight])}",
+                "cells": f"{len(mine)} of {len(cells[protocol, weight])}",
             }
             found = spread_of(list(mine.values()), [key.split for key in mine]) if mine else None
             lines.append(Line(labels, None if found is None else Value(found.value)))
@@ -238,11 +238,11 @@ def fig2(options: Options) -> Report:
     )
 
 
-def _weighted(name: str, options: Options, protocol: str, weight: float, split: int, seed: int) -> Job:
+def _weighted(name: str, options: Options, protocol: str, weight: float, split: int, seed: int) -> Cell:
     if weight == 0:
-        return make_job(name, options, protocol, "maxlogit", split, seed)
+        return make_cell(name, options, protocol, "maxlogit", split, seed)
     changes = [f"method.weight={weight:g}"]
-    return make_job(name, options, protocol, "openauc", split, seed, variant=f"weight{weight:g}", overrides=changes)
+    return make_cell(name, options, protocol, "openauc", split, seed, variant=f"weight{weight:g}", overrides=changes)
 
 
 def _sensitivity(rows: list[tuple[float, Spread]]) -> "Sensitivity":

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from openset.studies.grid import Execution
     from openset.train.config import Config
     from openset.train.loop import Watch
 
@@ -49,6 +50,8 @@ class Options:
     """Read results only; run nothing."""
     keep_changed: bool = False
     """Use results of recipes that have changed since."""
+    execution: "Execution | None" = None
+    """Where the cells are run, and which of them; None: all of them here."""
     detectors: Mapping[str, Detector] = field(default_factory=dict)
     tell: Callable[[str], object] = str
     watch: "Callable[[Config, str], AbstractContextManager[Any]]" = _nobody

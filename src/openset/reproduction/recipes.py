@@ -47,8 +47,7 @@ def base_recipe(scale: str, protocol: str, method: str) -> Config:
         find_recipe(name)
     except OpenSetError as error:
         raise OpenSetError(
-            f"The recipe '{name}', which {protocol} needs at scale {scale}, is missing: add it to recipes/, or choose "
-            "other --protocols."
+            f"There is no bundled recipe '{name}', which {protocol} needs at scale {scale}: choose other --protocols."
         ) from error
     found = read_config(name)
     if method == "arpl+":

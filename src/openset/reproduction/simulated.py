@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from openset._io.files import write_json
+from openset._io.json_files import write_json
 from openset.reproduction.options import Detector
 
 KNOWN = ("dog", "cow", "bus", "chair")

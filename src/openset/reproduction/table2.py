@@ -9,9 +9,10 @@ from openset.reproduction import claims_openauc
 from openset.reproduction.findings import Line, Report, Table, Value
 from openset.reproduction.options import Options
 from openset.reproduction.published import published
+from openset.reproduction.study import Study, grid, make_cell, read_study, run_study
 from openset.results.spread import MEANING, spread_of
-from openset.studies.cells import Finished, seeds_found
-from openset.studies.study import Job, Outcome, grid, make_job, read_study, run_study
+from openset.studies.cell import Cell
+from openset.studies.results_files import Finished, seeds_found
 
 NAME = "openauc/table2"
 SPLITS = (0, 1, 2, 3, 4)
@@ -45,10 +46,10 @@ _PAIRED = (
 def reproduce(options: Options) -> Report:
     """Run the cells that are missing, or only read, and put ours beside the published figures."""
     chosen = _chosen(options)
-    trouble = [] if options.show else run_study(_jobs(chosen), chosen).failures
+    trouble = [] if options.show else run_study(_cells(chosen), chosen).failures
     seeds = sorted({*(() if options.show else options.seeds), *seeds_found(options.results, NAME, options.scale)})
     whole = replace(chosen, splits=SPLITS, seeds=seeds or options.seeds, show=True)
-    outcome = read_study(_jobs(whole), whole)
+    outcome = read_study(_cells(whole), whole)
     failures = tuple(f"{key.title}: {reason}" for key, reason in trouble)
     return _report(whole, outcome, failures)
 
@@ -70,12 +71,12 @@ def _some(asked: Sequence[str], have: Sequence[str], kind: str, scale: str) -> S
     return [name for name in have if name in asked] if asked else have
 
 
-def _jobs(options: Options) -> list[Job]:
+def _cells(options: Options) -> list[Cell]:
     return grid(
         options,
         options.protocols,
         options.methods,
-        lambda protocol, method, split, seed: make_job(NAME, options, protocol, method, split, seed),
+        lambda protocol, method, split, seed: make_cell(NAME, options, protocol, method, split, seed),
     )
 
 
@@ -93,7 +94,7 @@ def published_row(method: str) -> str:
     return str(published("openauc")["table2"]["titles"].get(method, ""))
 
 
-def _report(options: Options, outcome: Outcome, failures: Sequence[str]) -> Report:
+def _report(options: Options, outcome: Study, failures: Sequence[str]) -> Report:
     lines: list[Line] = []
     means: dict[str, dict[str, float]] = {}
     for protocol in options.protocols:
@@ -118,7 +119,7 @@ def _report(options: Options, outcome: Outcome, failures: Sequence[str]) -> Repo
     )
 
 
-def _of(outcome: Outcome, protocol: str, method: str) -> list[Finished]:
+def _of(outcome: Study, protocol: str, method: str) -> list[Finished]:
     return [one for key, one in outcome.finished.items() if (key.protocol, key.method) == (protocol, method)]
 
 
@@ -184,7 +185,7 @@ def _line(protocol: str, method: str, found: Sequence[Finished]) -> Line:
     )
 
 
-def _gaps(options: Options, outcome: Outcome) -> list[Line]:
+def _gaps(options: Options, outcome: Study) -> list[Line]:
     """Differences paired cell by cell, with an interval over splits."""
     lines = []
     for protocol in options.protocols:

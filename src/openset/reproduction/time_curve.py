@@ -4,12 +4,13 @@ from dataclasses import replace
 
 from openset.reproduction.claims_openauc import longer_is_better
 from openset.reproduction.drawing import draw
-from openset.reproduction.findings import Line, Report, Table
+from openset.reproduction.findings import Line, Report, Table, Value
 from openset.reproduction.options import Options
 from openset.reproduction.recipes import cell_config
+from openset.reproduction.study import make_cell, read_study, run_study
 from openset.reproduction.table2 import STAND_IN, published_value
 from openset.reproduction.writing import MISSING
-from openset.studies.study import Job, make_job, read_study, run_study
+from openset.studies.cell import Cell
 from openset.train.config import read_config
 
 NAME = "openauc/time"
@@ -23,20 +24,20 @@ def reproduce(options: Options) -> Report:
     protocol = options.protocols[0] if options.protocols else _PROTOCOL[options.scale]
     method = options.methods[0] if options.methods else "openauc"
     split = options.splits[0] if options.splits else 0
-    made = [_job(options, protocol, method, split, share) for share in SHARES[options.scale]]
-    jobs = list({job.key: job for job in made}.values())
-    outcome = read_study(jobs, options) if options.show else run_study(jobs, options)
-    done = [outcome.finished[job.key] for job in jobs if job.key in outcome.finished]
+    made = [_cell(options, protocol, method, split, share) for share in SHARES[options.scale]]
+    cells = list({cell.key: cell for cell in made}.values())
+    outcome = read_study(cells, options) if options.show else run_study(cells, options)
+    done = [outcome.finished[cell.key] for cell in cells if cell.key in outcome.finished]
     told = published_value(STAND_IN.get(protocol, protocol), method)
     same = protocol not in STAND_IN
     lines = []
-    for job in jobs:
-        found = outcome.finished.get(job.key)
+    for cell in cells:
+        found = outcome.finished.get(cell.key)
         labels = {
-            "epochs": job.key.variant.removeprefix("epochs"),
+            "epochs": cell.key.variant.removeprefix("epochs"),
             "minutes": MISSING if found is None else f"{found.minutes:.1f}",
         }
-        ours = None if found is None else found.value("open_auc")
+        ours = None if found is None else Value.of(found.value("open_auc"))
         lines.append(Line(labels, ours, told, remark="" if same else "published: mnist, other data", compare=False))
     points = sorted((one.minutes, one.value("open_auc").value) for one in done)
     figures = []
@@ -59,7 +60,7 @@ def reproduce(options: Options) -> Report:
     )
 
 
-def _job(options: Options, protocol: str, method: str, split: int, share: float) -> Job:
+def _cell(options: Options, protocol: str, method: str, split: int, share: float) -> Cell:
     """The recipe with a share of all its epochs, those of beginnings too; the user's `train.epochs` is the whole."""
     changes = [text for text in options.overrides if not text.startswith("train.epochs=")]
     told = [text for text in options.overrides if text.startswith("train.epochs=")]
@@ -75,7 +76,7 @@ def _job(options: Options, protocol: str, method: str, split: int, share: float)
     if recipe.augment.shrink:
         small = recipe.augment.shrink_epochs * epochs / recipe.train.epochs
         shortened.append(f"augment.shrink_epochs={max(1, round(small))}")
-    return make_job(
+    return make_cell(
         NAME,
         replace(options, overrides=changes),
         protocol,

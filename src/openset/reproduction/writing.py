@@ -5,7 +5,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from openset._io.files import write_json, write_text
+from openset._io.atomic import write_text
+from openset._io.json_files import write_json
 from openset.present.csv_text import csv_table
 from openset.present.markdown import markdown_escape, markdown_table
 from openset.reproduction.findings import Claim, Line, Report, Table, Value

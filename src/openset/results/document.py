@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from openset._core.registry import Registry
-from openset._io.files import read_json, write_json
+from openset._io.json_files import read_json, write_json
 from openset.errors import OpenSetError
 from openset.evaluation import Evaluation, Result
 from openset.results.gate import Bar, GateResult

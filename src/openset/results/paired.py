@@ -6,7 +6,7 @@ from typing import Any
 
 from openset.errors import OpenSetError
 from openset.intervals import Comparison, Interval, compare
-from openset.metrics import METRICS, Metric, titled
+from openset.metrics import METRICS, titled
 from openset.scores import Scores
 
 
@@ -74,7 +74,7 @@ class Paired:
 
 
 def paired_tests(
-    cards: Sequence[Metric],
+    metrics: Sequence[tuple[str, Mapping[str, Any]]],
     names: Sequence[str],
     first: Scores,
     second: Scores,
@@ -84,11 +84,10 @@ def paired_tests(
     seed: int,
     progress: Callable[[int], object],
 ) -> list[Paired]:
-    """Several metrics of two models; the p-values are those of single tests."""
+    """Several metrics of two models, by name and options; the p-values are those of single tests."""
     found = []
-    for card in cards:
-        params = card.variants[0] if card.variants else {}
-        made = compare(first, second, card.name, against=against, n_resamples=n_resamples, seed=seed, **params)
+    for name, params in metrics:
+        made = compare(first, second, name, against=against, n_resamples=n_resamples, seed=seed, **params)
         found.append(Paired(names[0], names[1], made, made.p_value))
         progress(1)
     return found

@@ -8,12 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from openset._io.files import replacing, write_json, write_npz
+from openset._io.atomic import replacing
+from openset._io.json_files import write_json
+from openset._io.npz import write_npz
 from openset.detection.gallery import Gallery, draw_gallery
 from openset.detection.measure.evaluation import OpenSetEvaluation, evaluate_open_set
 from openset.detection.measure.sets import load_wild
 from openset.detection.scenes import KNOWN, UNKNOWN, Scene, coco_scenes, draw_scenes, labels, pixels
-from openset.errors import OpenSetError
+from openset.errors import is_installed, needing
 
 
 @dataclass(frozen=True)
@@ -40,10 +42,8 @@ def run_demo(
     report: Callable[[str, float], None] | None = None,
 ) -> Demo:
     """Draw, train, predict, evaluate; all files are left in `out` for other commands to work with."""
-    try:
+    with needing("The demo, which trains a detector,"):
         from openset.detection.adapters.yolo import detect, train
-    except ImportError as error:
-        raise OpenSetError("The demo trains a detector, which needs PyTorch: pip install 'openset[torch]'.") from error
     say = report or (lambda what, share: None)
     folder = Path(out)
     say("drawing scenes", 0.0)
@@ -83,9 +83,7 @@ def run_demo(
 
 def _figures(result: OpenSetEvaluation, folder: Path) -> list[Path]:
     """Figures, if matplotlib is there: the demo is complete without them."""
-    from importlib.util import find_spec
-
-    if find_spec("matplotlib") is None:
+    if not is_installed("matplotlib"):
         return []
     from openset.present.plots import write_detection_figures
 

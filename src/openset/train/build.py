@@ -49,12 +49,9 @@ def make_fabric(config: Config) -> Fabric:
 
 def make_network(config: Config, feed: Feed, n_classes: int) -> Network:
     """A network for the samples of `feed`, its first weights drawn from the seed."""
-    inputs, _ = feed.load(np.arange(1))
-    shape = tuple(inputs.shape[1:])
-    if len(shape) == 3:
-        _check_changes(config.augment, shape, feed)
-    if len(shape) == 3 and config.augment.crop:
-        shape = (shape[0], config.augment.crop, config.augment.crop)
+    whole, shape = tuple(feed.load(np.arange(1))[0].shape[1:]), input_shape(feed, config)
+    if len(whole) == 3:
+        _check_changes(config.augment, whole, feed)
     shift, scale = normalisation(config, feed, shape)
     network = make_bare_network(config, shape, n_classes, shift, scale)
     seen, _ = feed.load(np.linspace(0, len(feed) - 1, min(len(feed), _SEEN)).astype(np.int64))
@@ -62,6 +59,13 @@ def make_network(config: Config, feed: Feed, n_classes: int) -> Network:
     if len(shape) == 3 and 0 < config.augment.shrink < min(shape[1:]):
         _check_shrunk(network, shape[0], config.augment.shrink, config.backbone.name)
     return network
+
+
+def input_shape(feed: Feed, config: Config) -> tuple[int, ...]:
+    """Shape of what the network sees of a sample: a window of it where the recipe cuts one."""
+    shape = tuple(feed.load(np.arange(1))[0].shape[1:])
+    cut = config.augment.crop
+    return (shape[0], cut, cut) if len(shape) == 3 and cut else shape
 
 
 def _check_changes(augment: Augment, shape: tuple[int, ...], feed: Feed) -> None:

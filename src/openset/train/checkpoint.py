@@ -11,7 +11,9 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
 from torch import Tensor
 
-from openset._io.files import existing, replacing
+from openset._io.atomic import replacing
+from openset._io.json_files import parse_json
+from openset._io.paths import existing
 from openset.errors import OpenSetError
 
 _KEY = "openset"
@@ -30,15 +32,26 @@ def read_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
     file = existing(path)
     try:
         with safe_open(file, "pt") as opened:
-            metadata = json.loads((opened.metadata() or {}).get(_KEY, "null"))
+            description = (opened.metadata() or {}).get(_KEY, "null")
             tensors = {name: opened.get_tensor(name) for name in opened.keys()}  # noqa: SIM118  not a dict
-    except (SafetensorError, json.JSONDecodeError, OSError) as error:
+    except (SafetensorError, OSError) as error:
         raise OpenSetError(
             f"{file} is damaged or cut off ({error}): restore it from a copy, or delete it to train again."
         ) from error
+    metadata = parse_json(description, f"The description in {file}")
     if not isinstance(metadata, dict):
         raise OpenSetError(f"{file} was not written by openset: its description is missing.")
     return tensors, metadata
+
+
+def read_description(path: Path) -> dict[str, Any]:
+    """The description alone, which is quick; {} where there is none that can be read."""
+    try:
+        with safe_open(path, "pt") as opened:
+            found = json.loads((opened.metadata() or {}).get(_KEY, "null"))
+    except (SafetensorError, ValueError, RecursionError, OSError):
+        return {}
+    return found if isinstance(found, dict) else {}
 
 
 def fingerprint_of(path: Path) -> str:

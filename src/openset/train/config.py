@@ -2,12 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from importlib.resources import files
 from pathlib import Path
 from typing import Any, Literal
 
-from openset._io.files import existing, write_text
+from openset._io.atomic import write_text
+from openset._io.paths import existing
 from openset._io.yaml_files import parse_yaml, read_yaml
-from openset.errors import OpenSetError, check_share, did_you_mean
+from openset.errors import OpenSetError, check_share, did_you_mean, needing
 from openset.train.fields import build, convert
 
 
@@ -133,6 +135,8 @@ class Engine:
     precision: Literal["32-true", "bf16-mixed", "16-mixed"] = "32-true"
     channels_last: bool = True
     compile: bool = False
+    threads: int = 0
+    """Of the CPU; 0 = one for small networks, else as many as PyTorch chooses (OMP_NUM_THREADS)."""
 
 
 @dataclass(frozen=True)
@@ -144,6 +148,8 @@ class Config:
     data_root: str | None = None
     seed: int = 0
     method: Named = field(default_factory=lambda: Named("openauc"))
+    method_with_negatives: str = ""
+    """Method to use instead where there are negatives to train on and the user names none; "" = no other."""
     backbone: Named = field(default_factory=lambda: Named("fastnet"))
     data: Data = field(default_factory=Data)
     augment: Augment = field(default_factory=Augment)
@@ -172,6 +178,7 @@ class Config:
             ("schedule.warmup_epochs", self.schedule.warmup_epochs, 0),
             ("engine.devices", self.engine.devices, 1),
             ("engine.nodes", self.engine.nodes, 1),
+            ("engine.threads", self.engine.threads, 0),
         ):
             if value < least:
                 raise OpenSetError(f"'{name}' must be {least} or more, got {value:g}.")
@@ -207,7 +214,8 @@ class Config:
 
     def write(self, path: Path) -> None:
         """Write the whole recipe as YAML."""
-        import yaml
+        with needing("Writing YAML"):
+            import yaml
 
         write_text(path, yaml.safe_dump(self.as_plain(), sort_keys=False))
 
@@ -288,8 +296,7 @@ def find_recipe(recipe: str | Path) -> Path:
     file = Path(recipe)
     if file.suffix in (".yaml", ".yml") or file.exists():
         return existing(file)
-    here = Path(__file__).parents[1] / "recipes"
-    folder = here if here.is_dir() else Path(__file__).parents[3] / "recipes"
+    folder = Path(str(files("openset").joinpath("recipes")))
     shipped = {str(one.relative_to(folder).with_suffix("")): one for one in folder.rglob("*.yaml")}
     if str(recipe) in shipped:
         return shipped[str(recipe)]
@@ -343,6 +350,8 @@ def _check_options(config: Config) -> Config:
             name: convert(value, known[name].annotation, f"{part}.{name}") for name, value in named.options.items()
         }
         checked[part] = Named(named.name, options)
+    if config.method_with_negatives and not METHODS[config.method_with_negatives].uses_negatives:
+        raise OpenSetError(f"'method_with_negatives' is {config.method_with_negatives}, which ignores negatives.")
     start, epochs = checked["method"].options.get("start", 0), config.train.epochs
     if start and start >= epochs:
         raise OpenSetError(

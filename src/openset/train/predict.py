@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 import torch
 
-from openset._io.files import read_json
-from openset.data.images import SUFFIXES, BadImageError, decode, fitted
+from openset._io.json_files import read_json
+from openset._io.pictures import BadImageError, decode
+from openset.data.images import SUFFIXES, fitted
 from openset.errors import OpenSetError
 from openset.operating import Origin, Threshold
 from openset.posthoc import Outputs, softmax

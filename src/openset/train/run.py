@@ -11,17 +11,20 @@ import numpy as np
 import torch
 
 from openset import operating
-from openset._io.files import fingerprint, read_json, read_npz, write_json, write_npz
-from openset._io.score_files import read_outputs
+from openset._core.fingerprint import fingerprint
+from openset._io.json_files import read_json, write_json
+from openset._io.npz import read_npz, write_npz
 from openset.errors import OpenSetError
 from openset.evaluation import evaluate
 from openset.methods import METHODS
-from openset.protocols import Part, Protocol, load
+from openset.protocols import Part, Protocol, load, parse_stand_in
+from openset.reading import read_outputs
 from openset.results.document import Document
+from openset.results.numbers import counted
 from openset.results.provenance import provenance
 from openset.scores import Scores
 from openset.train import checkpoint
-from openset.train.build import make_fabric, make_network
+from openset.train.build import input_shape, make_fabric, make_network
 from openset.train.config import Config, Named, read_config
 from openset.train.feed import Feed
 from openset.train.infer import as_arrays, run_network, scores_of
@@ -29,10 +32,14 @@ from openset.train.loop import Watch, fit
 from openset.train.predict import TrainedRun
 from openset.train.processes import join, leave
 from openset.train.state import as_now, differences, kept_state
+from openset.train.threads import threads_for
 
 if TYPE_CHECKING:
+    from lightning_fabric import Fabric
+
     from openset.methods import Method
     from openset.posthoc import Head, Outputs
+    from openset.train.network import Network
 
 WEIGHTS = Path("checkpoints")
 STATE = WEIGHTS / "state.safetensors"
@@ -45,7 +52,9 @@ def is_first_process() -> bool:
 
 def holds_vectors(protocol: str, data_root: str | None) -> bool:
     """Whether a user's own protocol is of feature vectors; folders and the shipped protocols are of images."""
-    if Path(protocol).suffix.lower() not in {".yaml", ".yml", ".json"}:
+    stand_in = parse_stand_in(protocol)
+    written = protocol if stand_in is None else stand_in.protocol
+    if Path(written).suffix.lower() not in {".yaml", ".yml", ".json"}:
         return False
     try:
         shape = load(protocol, data_root=data_root).train.shape
@@ -57,6 +66,25 @@ def holds_vectors(protocol: str, data_root: str | None) -> bool:
 def for_vectors(config: Config) -> Config:
     """The config with the backbone for feature vectors, where nobody chose one."""
     return replace(config, backbone=Named("mlp")) if config.backbone == Config().backbone else config
+
+
+def settle_method(config: Config, *, named: bool, on_corrupt: str = "stop") -> tuple[Config, str]:
+    """The config with the recipe's method for negatives, where there are some and the user named no method; a note."""
+    other, settled = config.method_with_negatives, replace(config, method_with_negatives="")
+    if not other or named:
+        return settled, ""
+    try:
+        labels = _protocol(config, on_corrupt).train.labels
+    except OpenSetError:  # said when the run begins
+        return settled, ""
+    negatives = int((np.asarray(labels) == -1).sum())
+    if not negatives:
+        return settled, ""
+    note = (
+        f"{counted(negatives, 'negative sample')} to train on: the method is {other}, which learns from them, instead "
+        f"of {config.method.name}; --method names another."
+    )
+    return replace(settled, method=Named(other)), note
 
 
 def begin(config: Config | None, out: Path, *, resume: bool) -> Config:
@@ -115,11 +143,29 @@ def train(
             f"The method '{config.method.name}' learns from negatives, and the protocol '{config.protocol}' has none: "
             "choose another method or a protocol with negative classes."
         )
+    if fabric.is_global_zero and not method_class.uses_negatives and (labels == -1).any():
+        users = ", ".join(name for name, card in METHODS.items() if card.uses_negatives)
+        ignored = counted(int((labels == -1).sum()), "negative training sample")
+        tell(f"The method '{config.method.name}' ignores {ignored}; methods that learn from negatives: {users}.")
     rows = np.flatnonzero(labels >= (-1 if method_class.uses_negatives else 0))
     train_feed = Feed(protocol.train, config.data, rows, crop=config.augment.crop)
     val_feed = Feed(protocol.val, config.data)
     _try_threshold(config, protocol.val)
     network = make_network(config, train_feed, len(protocol.class_names))
+    with threads_for(network, config, input_shape(train_feed, config)):
+        return _fit_and_score(fabric, network, protocol, train_feed, val_feed, config, out, watch)
+
+
+def _fit_and_score(
+    fabric: "Fabric",
+    network: "Network",
+    protocol: Protocol,
+    train_feed: Feed,
+    val_feed: Feed,
+    config: Config,
+    out: Path,
+    watch: Watch | None,
+) -> dict[str, Any]:
     samples = fingerprint([column for part in (protocol.train, protocol.val) for column in (part.ids, part.labels)])
     run = fit(fabric, network, train_feed, val_feed, config, folder=out / WEIGHTS, watch=watch, samples=samples)
     if not fabric.is_global_zero:
@@ -140,6 +186,7 @@ def train(
         "epochs": run.state.epoch,
         "best_epoch": run.state.best_epoch if kept == "best" else None,
         "seconds": round(run.state.seconds, 3),
+        "resumed": run.state.resumed,
         "n_parameters": sum(parameter.numel() for parameter in network.parameters()),
         "input_shape": list(train_feed.load(np.arange(1))[0].shape[1:]),
         "stored_shape": list(train_feed.stored_shape),
@@ -170,9 +217,7 @@ def share_beginning(config: Config, epochs: int, source: Path, out: Path) -> boo
     if own.exists() or not kept.exists() or config.train.select != "last":  # the best weights may lie further back
         return False
     tensors, metadata = checkpoint.read_tensors(kept)
-    if any(
-        not field.startswith("method") for field, _, _ in differences(as_now(metadata["config"]), config.as_plain())
-    ):
+    if any(not field.startswith("method") for field, _, _ in differences(as_now(metadata, kept), config.as_plain())):
         return False
     checkpoint.write_tensors(own, tensors, {**metadata, "config": config.as_plain()})
     return True
@@ -203,14 +248,16 @@ def write_results(
             scores[name].write(out / f"scores_{name}.parquet")
     threshold = operating.choose(scores["val"], config.train.threshold)
     threshold.write(out / "threshold.json")
+    on_test = threshold.apply(scores["test"])
     evaluation = evaluate(scores["test"])
+    # What is to be known of the threshold stands on the page and in the summary, beside what is of the metric values.
+    evaluation = replace(evaluation, notes=(*evaluation.notes, *threshold.notes, *on_test.notes))
     document = Document.of(
         [evaluation],
         names=[f"{config.method.name} on {protocol.name}, split {config.split}"],
         files=["scores_test.parquet"],
         origin=provenance("torch", "lightning-fabric", "safetensors", threads=torch.get_num_threads()),
     )
-    on_test = threshold.apply(scores["test"])
     summary = {
         **meta,
         "class_names": list(protocol.class_names),
@@ -219,7 +266,7 @@ def write_results(
         "on_test": on_test.as_json(),
         **document.as_json(),
         "data_notes": list(protocol.notes),
-        "notes": [*evaluation.notes, *threshold.notes, *on_test.notes],
+        "notes": list(evaluation.notes),
         "config": config.as_plain(),
     }
     write_json(out / "summary.json", summary)
@@ -286,6 +333,7 @@ _KEPT = (
     "epochs",
     "best_epoch",
     "seconds",
+    "resumed",
     "n_parameters",
     "input_shape",
     "stored_shape",

@@ -3,7 +3,7 @@
 import math
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,7 @@ from typing import Any
 import polars as pl
 from lightning_fabric import Fabric
 
-from openset._io.files import replacing
+from openset._io.tables import write_csv
 from openset.errors import OpenSetError
 from openset.train import checkpoint
 from openset.train.config import Config, read_config
@@ -34,15 +34,25 @@ class State:
     done: bool = False
     seconds: float = 0.0
     """Of training, over all interruptions."""
+    resumed: list[list[int]] = field(default_factory=list)
+    """Epoch and step, counted from 0, at which it went on after each interruption."""
 
     def as_plain(self) -> dict[str, Any]:
         """Ready for JSON, which knows no infinity."""
         return {**asdict(self), "best": None if self.best == -math.inf else self.best}
 
     @classmethod
-    def from_plain(cls, content: dict[str, Any]) -> "State":
-        """The way back."""
-        return cls(**{**content, "best": -math.inf if content["best"] is None else content["best"]})
+    def restored(cls, content: Any, file: Path) -> "State":
+        """The way back; what is not of its kind is an error that names the file."""
+        try:
+            state = cls(**{**content, "best": -math.inf if content["best"] is None else content["best"]})
+            numbers = [value for name, value in vars(state).items() if name not in ("history", "done")]
+            numbers += [value for row in state.history for value in row.values()]
+            if not all(isinstance(value, int | float) for value in numbers):
+                raise TypeError("there is text where a number belongs")
+        except (TypeError, KeyError, AttributeError) as error:
+            raise OpenSetError(f"{file} is damaged ({error}): delete it to train again.") from error
+        return state
 
 
 @dataclass
@@ -116,14 +126,13 @@ def kept_state(folder: Path, epoch: int) -> Path:
 def write_log(path: Path, history: list[dict[str, float]]) -> None:
     """One row per epoch."""
     if history:
-        with replacing(path) as temporary:
-            pl.DataFrame(history).write_csv(temporary)
+        write_csv(path, pl.DataFrame(history))
 
 
 def restore(run: Run, file: Path) -> None:
     """Go on where `save` left off; config and samples must be the same."""
     tensors, metadata = checkpoint.read_tensors(file)
-    for field_name, then, now in differences(as_now(metadata["config"]), run.config.as_plain()):
+    for field_name, then, now in differences(as_now(metadata, file), run.config.as_plain()):
         raise OpenSetError(
             f"{file} was made with {field_name} = {then!r}, now it is {now!r}: "
             "use the same recipe to resume, or another --out to begin anew."
@@ -139,12 +148,20 @@ def restore(run: Run, file: Path) -> None:
     checkpoint.unpack_optimizers(run.optimizers, tensors)
     if metadata.get("precision"):
         run.fabric.strategy.precision.load_state_dict(metadata["precision"])
-    run.state = State.from_plain(metadata["state"])
+    run.state = State.restored(metadata.get("state"), file)
+    run.state.resumed.append([run.state.epoch, run.state.step])
     run.began = time.perf_counter() - run.state.seconds
 
 
-FIELDS_WITHOUT_EFFECT = ("data_root", "data.workers", "train.keep", "train.save_minutes", "train.threshold")
-"""Fields of a config that the weights do not depend on."""
+FIELDS_WITHOUT_EFFECT = (
+    "data_root",
+    "data.workers",
+    "train.keep",
+    "train.save_minutes",
+    "train.threshold",
+    "engine.threads",
+)
+"""Fields of a config that the weights do not depend on; on the number of threads no more than on the machine."""
 
 
 def differences(then: dict[str, Any], now: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, Any, Any]]:
@@ -159,8 +176,11 @@ def differences(then: dict[str, Any], now: dict[str, Any], prefix: str = "") -> 
             yield f"{prefix}{name}", one, two
 
 
-def as_now(stored: dict[str, Any]) -> dict[str, Any]:
-    """A config from a file, with the fields that came later: they have the values that change nothing."""
+def as_now(metadata: Mapping[str, Any], file: Path) -> dict[str, Any]:
+    """The config in a state file, with the fields that came later: they have the values that change nothing."""
+    stored = metadata.get("config")
+    if not isinstance(stored, Mapping):  # a text would be taken for the name of a recipe
+        raise OpenSetError(f"{file} does not say how it was trained: delete it to train again.")
     return read_config(stored).as_plain()
 
 

@@ -52,10 +52,11 @@ Force = Annotated[
 @contextmanager
 def stages() -> Iterator[Callable[[str, float], None]]:
     """A progress bar on a terminal, nothing elsewhere; call it with what is being done and how far it is."""
-    from rich.console import Console
     from rich.progress import Progress
 
-    watching = Console(stderr=True)
+    from openset._io.terminal import make_console
+
+    watching = make_console(stderr=True)
     with Progress(console=watching, transient=True, disable=not watching.is_terminal) as bar:
         task = bar.add_task("", total=1.0)
         yield lambda what, done: bar.update(task, description=what, completed=done)

@@ -52,7 +52,7 @@ def command(
     """Two detectors on the same images: differences with paired intervals, over the classes that both reach."""
     from dataclasses import asdict, astuple, fields
 
-    from openset._io.files import write_json
+    from openset._io.json_files import write_json
     from openset.detection.comparison import Difference
     from openset.detection.comparison import compare as compare_detectors
     from openset.detection.measure.evaluation import RECALLS

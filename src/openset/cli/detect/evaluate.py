@@ -107,7 +107,8 @@ def command(
     ] = False,
 ) -> None:
     """What the open world does to a detector: mAP, Wilderness Impact, kinds of errors, confusions, and a verdict."""
-    from openset._io.files import is_folder, write_json
+    from openset._io.json_files import write_json
+    from openset._io.paths import is_folder
     from openset.detection.gate import check_complete, check_detection_bars, out_of_reach, parse_detection_bar
     from openset.detection.measure.evaluation import RECALLS, evaluate_data
     from openset.detection.measure.wilderness import VARIANTS

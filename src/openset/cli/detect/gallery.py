@@ -24,7 +24,7 @@ def command(
     json: JsonOption = None,
 ) -> None:
     """Draw the worst false detections on wild images: red is what the detector claims, green what is really there."""
-    from openset._io.files import write_json
+    from openset._io.json_files import write_json
     from openset.detection.gallery import draw_gallery
     from openset.detection.measure.sets import load_wild
     from openset.detection.thresholds import Thresholds

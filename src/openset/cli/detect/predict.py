@@ -35,7 +35,7 @@ def command(
     json: Annotated[Path | None, typer.Option("--json", help="Write what was done as JSON.")] = None,
 ) -> None:
     """Run a detector over images and write COCO results, with the background score where the model has one."""
-    from openset._io.files import write_json
+    from openset._io.json_files import write_json
     from openset.detection.adapters.detectors import Settings
     from openset.detection.adapters.predict import make_detector
     from openset.detection.adapters.predict import predict as run

@@ -30,7 +30,7 @@ def command(
     json: JsonOption = None,
 ) -> None:
     """Divide an annotated data set into known images and wild images, and say what was left out."""
-    from openset._io.files import write_json
+    from openset._io.json_files import write_json
     from openset.detection.read.coco import read_ground_truth
     from openset.detection.split import find_classes, read_names, split_classes, write_split
 

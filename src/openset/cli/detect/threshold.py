@@ -59,7 +59,7 @@ def command(
     """Choose per-class thresholds on one data set, freeze them, and apply them to another."""
     from dataclasses import asdict
 
-    from openset._io.files import write_json
+    from openset._io.json_files import write_json
     from openset.detection.choosing import best_f_beta, choose
     from openset.detection.measure.evaluation import matched
     from openset.detection.measure.operating import operate

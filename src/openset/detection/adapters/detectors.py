@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from openset._io.files import existing
+from openset._io.paths import existing
 from openset.detection.read.coco import Floats, GroundTruth, Ints
 from openset.detection.read.names import Names
 from openset.errors import OpenSetError

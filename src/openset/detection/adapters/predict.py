@@ -11,12 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from openset._io.files import is_folder, write_json
+from openset._io.json_files import write_json
+from openset._io.paths import is_folder
 from openset._io.pictures import open_picture
 from openset.detection.adapters.detectors import Detector, Found, Settings
 from openset.detection.gallery import find_inside
 from openset.detection.read.coco import GroundTruth, read_ground_truth
-from openset.errors import OpenSetError, did_you_mean
+from openset.errors import OpenSetError, did_you_mean, needing
 
 _MODELS = "'torchvision:fasterrcnn_resnet50_fpn', 'transformers:FOLDER', 'zero-shot:FOLDER' or 'yolo:FILE'"
 _ENDINGS = {".jpg", ".jpeg", ".png", ".bmp", ".webp", ".tif", ".tiff"}
@@ -37,11 +38,8 @@ def make_detector(model: str, known: GroundTruth, settings: Settings) -> Detecto
         raise OpenSetError(f"The model {model!r} has no name: write it like {_MODELS}.")
     if settings.passes < 1:
         raise OpenSetError(f"predict: 'passes' must be 1 or more, got {settings.passes}.")
-    try:
+    with needing(f"The model {model!r}"):
         return makers[family](name, known, settings)
-    except ImportError as error:
-        need = {"yolo": "torch", "torchvision": "torch torchvision"}.get(family, "torch transformers")
-        raise OpenSetError(f"This model needs more packages: pip install {need} ({error}).") from error
 
 
 def _torchvision(name: str, known: GroundTruth, settings: Settings) -> Detector:

@@ -12,7 +12,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from openset._io.files import read_json
+from openset._io.json_files import read_json
 from openset.detection.adapters.detectors import Detector, Found, Settings, match_classes
 from openset.detection.read.coco import GroundTruth, Ints
 from openset.errors import OpenSetError

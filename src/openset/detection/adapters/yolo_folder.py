@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import torch
 
-from openset._io.files import read_npz
+from openset._io.npz import read_npz
 from openset.detection.adapters.detectors import Detector, Found, Settings
 from openset.detection.adapters.yolo import SmallYolo, detect
 from openset.detection.read.coco import GroundTruth

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from openset._io.files import fingerprint
+from openset._core.fingerprint import fingerprint
 from openset.detection.measure.background import ObjectVersusBackground, object_versus_background
 from openset.detection.measure.details import Details, details_of
 from openset.detection.measure.errors import KINDS, Confusion, Errors, confusion, count_errors, diagnose

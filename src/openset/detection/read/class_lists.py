@@ -4,7 +4,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from openset._io.files import existing, read_json, reason
+from openset._io.json_files import read_json
+from openset._io.paths import existing, reason
 from openset._io.yaml_files import read_yaml
 from openset.detection.read.entries import column, is_id, texts
 from openset.errors import OpenSetError

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from openset._io.files import is_folder
 from openset._io.json_stream import read_chunks
+from openset._io.paths import is_folder
 from openset.detection.read.entries import (
     boxes,
     check_unique,

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from openset._io.files import read_json
+from openset._io.json_files import read_json
 from openset.errors import OpenSetError, did_you_mean
 
 _SAME = {

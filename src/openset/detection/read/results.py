@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from openset._io.files import is_folder
 from openset._io.json_stream import Chunk, read_chunks
+from openset._io.paths import is_folder
 from openset.detection.read.coco import Detections, GroundTruth
 from openset.detection.read.entries import boxes, column, numbers, places, three
 from openset.detection.read.names import Names, counted_from_zero

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 from xml.etree import ElementTree  # the parser below refuses what makes XML dangerous
 
-from openset._io.files import reason
+from openset._io.paths import reason
 from openset.detection.read.class_lists import Classes, by_line, categories_in_json, names_file, names_in
 from openset.detection.read.entries import boxes, flags, lengths
 from openset.errors import OpenSetError

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from openset._io.pictures import picture_size
 from openset.detection.read.class_lists import NAME_FILES, Classes, by_line, names_file, names_in
 from openset.detection.read.coco import GroundTruth, Id
 from openset.detection.read.entries import LARGEST
@@ -30,7 +31,7 @@ def read_yolo(labels: Path) -> Table:
     _check_images(labels, files)
     images, objects = [], []
     for file in files:
-        width, height = _image_size(file)
+        width, height = picture_size(file)
         images.append({"id": file.stem, "file_name": file.name, "width": width, "height": height})
         text = labels / f"{file.stem}.txt"
         if text.exists():
@@ -174,15 +175,3 @@ def _holds_labels(file: Path) -> bool:
         return any(True for _ in _rows(file, columns=5))
     except OpenSetError:
         return False
-
-
-def _image_size(file: Path) -> tuple[int, int]:
-    try:
-        from PIL import Image as Picture
-    except ImportError as error:
-        raise OpenSetError("Reading YOLO folders needs Pillow: pip install pillow.") from error
-    try:
-        with Picture.open(file) as picture:  # reads the header, not the pixels
-            return picture.size
-    except (OSError, ValueError, Picture.DecompressionBombError) as error:
-        raise OpenSetError(f"{file} is not a readable image.") from error

@@ -12,7 +12,8 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from openset._io.files import half_character, write_text
+from openset._core.text import half_character
+from openset._io.atomic import write_text
 from openset.errors import OpenSetError
 from openset.present.page.html import text
 

@@ -1,5 +1,10 @@
 """Figures fit for a paper: one function per figure, frozen results in, a matplotlib figure out."""
 
+from openset.errors import needing
+
+with needing("Drawing figures"):
+    import matplotlib as mpl  # noqa: F401
+
 from openset.present.plots.bench import bench as bench
 from openset.present.plots.classes import per_class_ccr as per_class_ccr
 from openset.present.plots.curves import oscr as oscr

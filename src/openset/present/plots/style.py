@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter
 
-from openset._io.files import replacing
+from openset._io.atomic import replacing
 from openset.errors import OpenSetError
 
 ONE_COLUMN, TWO_COLUMNS = 3.35, 6.9

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from openset._io.files import read_table
+from openset._io.tables import read_table
 from openset.errors import OpenSetError
 from openset.results.spread import Spread, spread_of
 

@@ -1,0 +1,69 @@
+"""Asking the file system about a name: every answer is a path or one sentence."""
+
+import os
+from pathlib import Path
+
+from openset.errors import OpenSetError
+
+
+def existing(path: str | Path) -> Path:
+    """`path`, if there is a file."""
+    file = Path(path)
+    check_name(file)
+    try:
+        if file.is_dir():
+            raise OpenSetError(f"{file} is a folder; give the name of a file.")
+        if not file.exists():
+            raise OpenSetError(f"There is no file {file}.")
+        if file.stat().st_size == 0:
+            raise OpenSetError(f"{file} is empty.")
+    except OSError as error:
+        raise OpenSetError(f"Cannot read {file}: {reason(error)}.") from error
+    return file
+
+
+def is_folder(path: str | Path) -> bool:
+    """Whether there is such a folder. `Path.is_dir` fails instead where a name is too long for any."""
+    return os.path.isdir(path)  # noqa: PTH112
+
+
+def real_path(path: Path) -> Path:
+    """The absolute path without links, also of what is not there yet."""
+    try:
+        return path.resolve()
+    except RuntimeError as error:  # OSError from Python 3.13 on
+        raise OpenSetError(f"{path} is a link that leads to itself.") from error
+    except OSError as error:
+        raise OpenSetError(f"Cannot find {path}: {reason(error)}.") from error
+
+
+def plain_name(path: str | Path) -> str:
+    """The name of a file without its ending, or of a folder: fit to name a folder of results below another.
+
+    >>> plain_name("protocols/birds.yaml")
+    'birds'
+    >>> plain_name("...yaml")
+    Traceback (most recent call last):
+    openset.errors.OpenSetError: Results cannot be named after ...yaml: '..' leads to another folder; rename it.
+    """
+    given = Path(path)
+    name = given.stem
+    if not name.strip(".") and is_folder(given):
+        name = Path(os.path.abspath(given)).stem  # noqa: PTH100  `resolve` would follow links
+    if not name.strip("."):
+        raise OpenSetError(f"Results cannot be named after {path}: '{name}' leads to another folder; rename it.")
+    return name
+
+
+def check_name(path: Path, refused: str = "Cannot read: ") -> None:
+    """A name that is not in UTF-8 could neither be shown nor written into any result."""
+    try:
+        str(path).encode()
+    except UnicodeEncodeError as error:
+        shown = os.fsencode(path).decode("utf-8", "backslashreplace")
+        raise OpenSetError(f"{refused}the name of the file {shown} is not in UTF-8; rename it.") from error
+
+
+def reason(error: OSError | RuntimeError) -> str:
+    """What the system says, without its number and path."""
+    return (getattr(error, "strerror", None) or str(error)).lower()

@@ -1,0 +1,65 @@
+"""Files of weights and states that are damaged, or made to harm."""
+
+import json
+
+import pytest
+import torch
+from safetensors.torch import save_file
+
+from openset.errors import OpenSetError
+from openset.train import checkpoint
+from openset.train.state import State, as_now
+
+
+def write(path, description):
+    save_file({"w": torch.zeros(2)}, path, {"openset": description})
+    return path
+
+
+@pytest.mark.parametrize(
+    ("description", "message"),
+    [
+        ("[" * 100_000 + "]" * 100_000, "is not valid JSON: it is nested too deeply"),
+        ('{"a": ' * 100_000, "is not valid JSON: it is nested too deeply"),
+        ('{"epoch": ' + "1" * 5000 + "}", "is damaged: it holds a number of thousands of digits"),
+        ("{", "is not valid JSON"),
+        ('{"a": "\\ud800"}', "half a character"),
+        ("3", "was not written by openset: its description is missing"),
+    ],
+)
+def test_descriptions_that_are_none(tmp_path, description, message):
+    path = write(tmp_path / "w.safetensors", description)
+    with pytest.raises(OpenSetError, match=message) as caught:
+        checkpoint.read_tensors(path)
+    assert str(path) in str(caught.value)
+
+
+def test_a_stored_config_is_never_taken_for_a_file(tmp_path):
+    secret = tmp_path / "secret.yaml"
+    secret.write_text("protocol: digits\n")
+    for stored in (str(secret), "fast/digits", None, [1], 3):
+        with pytest.raises(OpenSetError, match=r"w\.safetensors does not say how it was trained"):
+            as_now({"config": stored}, tmp_path / "w.safetensors")
+    with pytest.raises(OpenSetError, match="does not say how it was trained"):
+        as_now({}, tmp_path / "w.safetensors")
+
+
+def test_a_state_comes_back_whole_or_not_at_all(tmp_path):
+    state = State(epoch=2, history=[{"loss": 0.5, "epoch": 1}], best=0.25, seconds=3.5)
+    plain = json.loads(json.dumps(state.as_plain()))
+    assert State.restored(plain, tmp_path) == state
+    assert State.restored({**plain, "best": None}, tmp_path).best == float("-inf")
+    broken = [
+        None,
+        [],
+        {},
+        {**plain, "history": "text"},
+        {**plain, "history": [["loss", 0.5]]},
+        {**plain, "history": [{"loss": "0.5"}]},
+        {**plain, "epoch": "2"},
+        {**plain, "seconds": None},
+        {**plain, "another": 1},
+    ]
+    for content in broken:
+        with pytest.raises(OpenSetError, match=r"s\.safetensors is damaged \(.*\): delete it to train again"):
+            State.restored(content, tmp_path / "s.safetensors")
