@@ -195,7 +195,7 @@ def test_a_field_of_the_wrong_kind_is_named(tmp_path, field, message):
     parts["achieved"] = '"achieved": {}'
     parts[field.split('"')[1]] = field
     (tmp_path / "t.json").write_text("{" + ", ".join(parts.values()) + "}")
-    with pytest.raises(OpenSetError, match=r"t\.json is (not )?a threshold file") as caught:
+    with pytest.raises(OpenSetError, match=r"t\.json(: there is half a character| is (not )?a threshold file)") as caught:
         Threshold.read(tmp_path / "t.json")
     assert message in str(caught.value)
 
