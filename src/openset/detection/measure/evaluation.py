@@ -358,12 +358,12 @@ def _with_intervals(
     n: int,
     seed: int,
 ) -> list[Wilderness]:
-    """AWI with percentile intervals over draws of images, over the same classes in every draw."""
+    """AWI with bias-corrected intervals over draws of images, over the same classes in every draw."""
     drawn = awi_draws(data, ranked, levels, chosen, sorted({row.variant for row in rows}), n=n, seed=seed)
     recalls = [recall for recall, _ in chosen]
     out = []
     for row in rows:
-        low, high = interval(drawn[row.variant][:, recalls.index(row.recall)])
+        low, high = interval(drawn[row.variant][:, recalls.index(row.recall)], value=row.awi)
         out.append(replace(row, awi_low=low, awi_high=high))
     return out
 
@@ -379,7 +379,7 @@ def awi_draws(
     seed: int,
 ) -> dict[str, Floats]:
     """AWI of each variant in `n` draws (rows) at each operating point (columns)."""
-    classes: list[Bools] = [np.isfinite(one) for _, one in chosen]
+    classes: Bools = np.isfinite([one for _, one in chosen])
     recalls = [recall for recall, _ in chosen if recall is not None]
     count = AtRecalls(data, ranked, recalls) if recalls else AtThresholds(data, ranked, [one for _, one in chosen])
     interpolated = Interpolated(data, ranked, recalls, levels) if "official" in variants else None
