@@ -21,10 +21,12 @@ def command(
     Example: openset export runs/flowers --onnx flowers.onnx
     """
     from openset._io.json_files import write_json
+    from openset.errors import need
     from openset.models.exporting import export_onnx
     from openset.models.runs import open_run_folder
 
     check_outputs(onnx, json, inputs=[run / "summary.json", run / "config.yaml", run / "threshold.json"])
+    need("Writing an ONNX file", "onnx", "onnxruntime")
     model = open_run_folder(run)
     off = export_onnx(model, onnx)
     if json is not None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from openset._io.atomic import replacing
-from openset.errors import OpenSetError, need
+from openset.errors import OpenSetError
 from openset.models.onnx_files import METADATA
 from openset.models.runs import RunModel
 from openset.posthoc import SCORES
@@ -29,7 +29,6 @@ def export_onnx(model: RunModel, out: Path) -> float:
     """
     import torch
 
-    need("Writing an ONNX file", "onnx", "onnxruntime")
     import onnx
 
     if out.suffix.lower() != ".onnx":
