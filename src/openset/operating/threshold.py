@@ -2,7 +2,6 @@
 
 import math
 import platform
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -15,7 +14,7 @@ from numpy.typing import ArrayLike
 from openset._core.checks import Bools, Floats, Ints, as_ints, as_scores, check_finite, check_lengths
 from openset._core.decisions import is_rejected
 from openset._io.json_files import as_json, read_json, write_json
-from openset.errors import OpenSetError, OpenSetWarning
+from openset.errors import OpenSetError, warn_deprecated
 from openset.operating.notes import notes_on, notes_on_choice, notes_on_classes
 from openset.operating.origin import Origin, numbered
 from openset.operating.rates import Rates, rates_of
@@ -156,7 +155,7 @@ class Threshold:
         """Read a threshold written before; one of schema 1, which does not tell what it belongs to, with a warning."""
         threshold = cls.from_json(read_json(path), str(path))
         if threshold.made.get("schema") == 1:
-            warnings.warn(f"{path}: {_OLD}", OpenSetWarning, stacklevel=2)
+            warn_deprecated(f"{path}: {_OLD}", removed_in="0.4")
         return threshold
 
     @classmethod
