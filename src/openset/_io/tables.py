@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
 
 from openset._io.atomic import replacing
 from openset._io.csv_cells import guarded_table, unguarded_table
@@ -141,11 +141,16 @@ def _read_csv(file: Path) -> "pl.DataFrame":
 
 def write_csv(path: str | Path, table: "pl.DataFrame", *, separator: str = ",") -> None:
     """Write a table as CSV, whole or not at all, with the digits and texts that `read_table` gives back."""
+    with replacing(path) as temporary, temporary.open("wb") as stream:
+        add_csv(stream, table, separator=separator)
+
+
+def add_csv(stream: BinaryIO, table: "pl.DataFrame", *, separator: str = ",", header: bool = True) -> None:
+    """Write the rows of a table into an open CSV file."""
     import polars as pl
     from polars import selectors
 
     # A float32 is written with the digits of a float64, which is what readers of text make of it: the few that tell it
     # from its neighbours give another number there, on the other side of a threshold.
-    wide = guarded_table(table.with_columns(selectors.float().cast(pl.Float64)))
-    with replacing(path) as temporary:
-        wide.write_csv(temporary, separator=separator)
+    wide = table.with_columns(selectors.float().cast(pl.Float64), selectors.categorical().cast(pl.String))
+    guarded_table(wide).write_csv(stream, separator=separator, include_header=header)
