@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from openset.results.document import Document as Document
     from openset.scores import Scores as Scores
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 _HOME = {
     "Comparison": "openset.intervals",

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from openset._io.atomic import replacing
-from openset._io.csv_cells import guarded_table
+from openset._io.tables import add_csv
 from openset.errors import OpenSetError
 
 if TYPE_CHECKING:
@@ -41,14 +41,11 @@ def write_batches(
 
 def _write_text(file: Path, batches: "Iterable[pl.DataFrame]", schema: "Schema", separator: str) -> None:
     import polars as pl
-    from polars import selectors
 
     with file.open("wb") as stream:
-        pl.DataFrame(schema=schema).write_csv(stream, separator=separator)
+        add_csv(stream, pl.DataFrame(schema=schema), separator=separator)
         for table in batches:
-            # Readers of text make a float64 of it: see `write_csv` of tables.
-            wide = table.with_columns(selectors.float().cast(pl.Float64), selectors.categorical().cast(pl.String))
-            guarded_table(wide).write_csv(stream, separator=separator, include_header=False)
+            add_csv(stream, table, separator=separator, header=False)
 
 
 def _write_csv(file: Path, batches: "Iterable[pl.DataFrame]", schema: "Schema", _: str, __: dict[str, Any]) -> None:
