@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from openset.cli._console import FitOption, ScoreOption, console, say, table
+from openset.cli._console import ScoreOption, console, say, table
 from openset.cli._models import (
     BatchOption,
     ClassesOption,
@@ -22,13 +22,13 @@ from openset.cli._models import (
     running_bar,
 )
 from openset.cli._outputs import check_outputs
+from openset.cli.apply import FittedOption
 from openset.cli.threshold import ForceOption, read_threshold
 
 if TYPE_CHECKING:
     import polars as pl
 
     from openset.models.predicting import Predictor
-    from openset.posthoc import FittedScore, Outputs
 
 _SHOWN = 40
 _OF_A_RUN = ("config.yaml", "summary.json", "threshold.json")
@@ -51,7 +51,7 @@ def command(
     ] = None,
     csv: Annotated[Path | None, typer.Option("--csv", help="Write the decisions to this CSV file.")] = None,
     score: ScoreOption = None,
-    fit: FitOption = None,
+    fit: FittedOption = None,
     weights: WeightsOption = None,
     features: FeaturesOption = None,
     classes: ClassesOption = None,
@@ -72,13 +72,18 @@ def command(
     Example: openset predict runs/flowers photos/ --out decisions.csv
     Example: openset predict hf:my-model photos/ --threshold threshold.json --out decisions.csv
     """
+    from openset._io.table_sinks import check_sink
     from openset.errors import OpenSetError
     from openset.models.predicting import Predictor, decisions
     from openset.models.samples import Reading, open_samples
+    from openset.reading import NO_WORDS, read_fit
 
     files = [Path(one) for one in (*data, model, model.partition(":")[2]) if one]
     run = [Path(model) / name for name in _OF_A_RUN]
     check_outputs(out, json, csv, inputs=[*files, *run, threshold, fit, weights, classes])
+    for path in (out, csv):
+        if path is not None:
+            check_sink(path)
     frozen = threshold or Path(model) / "threshold.json"
     if threshold is None and not frozen.exists() and ":" in model:
         raise OpenSetError(
@@ -88,8 +93,9 @@ def command(
     opened = open_named(model, weights, features, classes, size, mean, std, device)
     samples = open_samples(data, opened.takes, Reading(opened.class_names, column=column, labels="none"))
     check_outputs(out, json, csv, inputs=[Path(one) for one in samples.ids.tolist()[:100_000]])
+    learned = None if fit is None else read_fit(fit, opened.background, NO_WORDS)
     try:
-        predictor = Predictor.of(opened, read_threshold(frozen), score=score, fitted=_read_fit(fit), force=force)
+        predictor = Predictor.of(opened, read_threshold(frozen), score=score, fitted=learned, force=force)
     except OpenSetError as error:
         raise OpenSetError(f"{frozen} and {model}: {error}") from error
     report = Report(predictor)
@@ -107,15 +113,6 @@ def command(
     report.show()
     if report.bad:
         raise typer.Exit(1)
-
-
-def _read_fit(path: Path | None) -> "Outputs | FittedScore | None":
-    from openset.posthoc import load
-    from openset.reading import read_outputs
-
-    if path is None:
-        return None
-    return load(path) if path.suffix == ".safetensors" else read_outputs(path)
 
 
 class Report:

@@ -157,7 +157,7 @@ def _no_model(name: str, path: Path) -> str:
     ways = ", ".join(family.example for family in FAMILIES.values())
     if is_folder(path) and (path / "config.json").exists():
         return f"{path} is not the folder of a training run; for a model of transformers write hf:{path}."
-    if path.suffix == ".onnx":
+    if path.suffix == ".onnx" and path.exists():
         return f"'{name}' is no training run; for an ONNX file write onnx:{path}."
     if is_folder(path):
         return f"{path} is not a finished run; give the --out folder of openset train, or write {ways}."

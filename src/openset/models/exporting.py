@@ -27,9 +27,8 @@ def export_onnx(model: RunModel, out: Path) -> float:
 
     The views that the run averages over are part of the file, so that one pass gives what the run would say.
     """
-    import torch
-
     import onnx
+    import torch
 
     if out.suffix.lower() != ".onnx":
         raise OpenSetError(f"Cannot write {out}: an exported run goes into a file that ends in .onnx.")

@@ -13,23 +13,11 @@ from openset._core.registry import Registry
 from openset._io.json_files import parse_json
 from openset.errors import OpenSetError
 from openset.operating import Origin, Threshold
+from openset.operating.decisions import Decisions, decide
+from openset.operating.origin import numbered
 from openset.posthoc import FittedScore, Outputs, ScoreSpec, fit, load, parse_score
 
-UNKNOWN = "unknown"
 Runner = Callable[[Any], Outputs]
-
-
-@dataclass(frozen=True, eq=False)
-class Decided:
-    """What becomes of some samples."""
-
-    labels: NDArray[np.str_]
-    """Name of the class, or "unknown"."""
-    predictions: NDArray[np.intp]
-    """Number of the best known class, also of samples that are rejected."""
-    unknown_score: NDArray[np.float64]
-    margin: NDArray[np.float64]
-    """Threshold minus unknown score: below 0 where a sample is rejected."""
 
 
 @dataclass(frozen=True)
@@ -51,42 +39,38 @@ class Guard:
     def __init__(
         self, run: Runner, threshold: Threshold, fitted: FittedScore, names: tuple[str, ...] | None, *, force: bool
     ) -> None:
-        self.threshold, self.fitted = threshold, fitted
-        self.class_names = names
+        self.threshold, self.fitted, self.class_names = threshold, fitted, names
         self._run, self._force = run, force
-        self._width: int | None = None
-        self._texts: NDArray[np.str_] = np.array([], dtype=np.str_)
+        self._checked: int | None = None
         self._check(names)
 
     def __repr__(self) -> str:
         return f"Guard({self.fitted.spec} <= {self.threshold.value:.6g}, {self.threshold.rule})"
 
     def __call__(self, inputs: Any) -> NDArray[np.str_]:
-        """Class names (numbers, as text, where the model has no names), or "unknown", of a batch."""
-        return self.decide(inputs).labels
+        """Class names (numbers, as text, where nobody gave them names), or "unknown", of a batch."""
+        return np.array(self.decide(inputs).labels, dtype=np.str_)
 
-    def decide(self, inputs: Any) -> Decided:
+    def decide(self, inputs: Any) -> Decisions:
         """Labels with the unknown scores and margins behind them."""
         outputs = self._run(inputs)
         score = self.fitted.score(outputs)
-        best = outputs.predictions()
-        self._settle(outputs.known_logits().shape[1])
-        rejected = self.threshold.reject(score)
-        labels = self._texts[np.where(rejected, len(self._texts) - 1, best)]
-        return Decided(labels, best, score, self.threshold.value - score)
+        width = outputs.known_logits().shape[1]
+        if width != self._checked:
+            self._settle(width)
+        return decide(self.threshold, outputs.predictions(), score, class_names=self.class_names)
 
     def _settle(self, width: int) -> None:
-        """The names of so many classes, checked once."""
-        if width == self._width:
-            return
+        """The names of so many classes, checked once: the model's own, else those of the threshold, else numbers."""
         names = self.class_names or self.threshold.origin.classes
         if names is None or len(names) != width:
-            self._check(tuple(map(str, range(width))))
-            names = tuple(map(str, range(width))) if names is None or self._force else names
-        if len(names) != width:
-            raise OpenSetError(f"The classifier names {len(names)} classes and gives {width} logits: they must agree.")
-        self._texts = np.array([*names, UNKNOWN], dtype=np.str_)
-        self._width = width
+            self._check(numbered(width))
+        if self.class_names is not None and len(self.class_names) != width:
+            raise OpenSetError(
+                f"The classifier names {len(self.class_names)} classes and gives {width} logits: they must agree."
+            )
+        self.class_names = names if names is not None and len(names) == width else numbered(width)
+        self._checked = width
 
     def _check(self, names: tuple[str, ...] | None) -> None:
         if not self._force:

@@ -4,21 +4,18 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from openset.errors import OpenSetError
 from openset.models.card import Answers, Model
-from openset.models.guarding import UNKNOWN
 from openset.models.outputs import run_batches
 from openset.models.samples import Samples
 from openset.operating import Origin, Threshold
+from openset.operating.decisions import decide
+from openset.operating.origin import numbered
 from openset.posthoc import SCORES, FittedScore, Outputs, ScoreSpec, fit, parse_score
 from openset.posthoc.numerics import Array
 
 if TYPE_CHECKING:
     import polars as pl
-
-COLUMNS = ("id", "decision", "prediction", "unknown_score", "margin")
 
 
 @dataclass(frozen=True)
@@ -59,20 +56,14 @@ class Predictor:
         outputs = Outputs(
             None, answers.logits, answers.features, self.model.background, self.model.name, self.model.head
         )
-        best = outputs.predictions()
-        width = outputs.known_logits().shape[1]
-        names = self.model.class_names or self._names(width)
-        score = self.score(outputs)
-        rejected = self.threshold.reject(score)
-        texts = pl.Series([*names, UNKNOWN], dtype=pl.String)
-        decision, prediction = texts.gather(np.where(rejected, width, best)), texts.gather(best)
-        columns = (pl.Series(ids), decision, prediction, pl.Series(score), pl.Series(self.threshold.value - score))
-        return pl.DataFrame(dict(zip(COLUMNS, columns, strict=True)))
+        names = self.model.class_names or self._names(outputs.known_logits().shape[1])
+        made = decide(self.threshold, outputs.predictions(), self.score(outputs), class_names=names)
+        return made.to_frame(pl.Series(ids)).select(pl.col(name).cast(kind) for name, kind in schema().items())
 
     def _names(self, width: int) -> tuple[str, ...]:
         """What a threshold calls the classes of a model that has no names."""
         own = self.threshold.origin.classes
-        return own if own is not None and len(own) == width else tuple(map(str, range(width)))
+        return own if own is not None and len(own) == width else numbered(width)
 
 
 def _spec(threshold: Threshold, model: Model, score: str | None, fitted: Outputs | FittedScore | None) -> ScoreSpec:
@@ -114,4 +105,5 @@ def schema() -> "dict[str, type[pl.DataType]]":
     """Of the decisions."""
     import polars as pl
 
-    return dict(zip(COLUMNS, (pl.String, pl.String, pl.String, pl.Float64, pl.Float64), strict=True))
+    texts = dict.fromkeys(("id", "decision", "prediction"), pl.String)
+    return {**texts, **dict.fromkeys(("unknown_score", "margin"), pl.Float64)}

@@ -82,7 +82,7 @@ class AsTrained:
         """The input (C, H, W) of a picture."""
         pixels = fitted(picture, self.stored).transpose(2, 0, 1).astype(np.float32)
         if self.size and pixels.shape[1:] != (self.size, self.size):
-            pixels = np.clip(np.round(_shrunk(pixels, self.size)), 0, 255)
+            pixels = np.clip(np.round(_resized(pixels, self.size)), 0, 255)
         scaled = pixels / np.float32(255)
         found, wanted = len(scaled), self.channels or len(scaled)
         if found == 1 and wanted == 3:
@@ -95,20 +95,43 @@ class AsTrained:
         return np.ascontiguousarray(scaled, dtype=np.float32)
 
 
-def _shrunk(pixels: Pixels, size: int) -> Pixels:
-    """Bilinear with antialiasing, each side by one matrix: what torch's interpolate computes."""
-    rows, columns = (_weights(side, size) for side in pixels.shape[1:])
-    return np.einsum("yh,chw,xw->cyx", rows, pixels, columns, optimize=True).astype(np.float32)
+def _resized(pixels: Pixels, size: int) -> Pixels:
+    """Bilinear with antialiasing, in the order and precision of torch's interpolate.
+
+    Where the exact value lies between two levels of grey, the last bit decides which of them it becomes.
+    """
+    wide = _along(pixels, _weights(pixels.shape[2], size))
+    return _along(wide.transpose(0, 2, 1), _weights(pixels.shape[1], size)).transpose(0, 2, 1)
 
 
-def _weights(side: int, size: int) -> Pixels:
-    """(size, side): how much each old pixel counts for each new one; a triangle, as wide as a new pixel covers."""
-    scale = side / size
-    reach = max(scale, 1.0)
-    centre = (np.arange(size) + 0.5) * scale
-    away = np.abs(np.arange(side)[None, :] + 0.5 - centre[:, None]) / reach
-    weight = np.clip(1.0 - away, 0.0, None)
-    return (weight / weight.sum(axis=1, keepdims=True)).astype(np.float32)
+def _along(pixels: Pixels, weights: list[tuple[int, Pixels]]) -> Pixels:
+    """The last axis resized: each product is added before anything is rounded to single precision."""
+    made = np.empty((*pixels.shape[:-1], len(weights)), dtype=np.float32)
+    for place, (first, weight) in enumerate(weights):
+        total = pixels[..., first] * weight[0]
+        for step in range(1, len(weight)):
+            product = pixels[..., first + step].astype(np.float64) * float(weight[step])
+            total = (product + total).astype(np.float32)
+        made[..., place] = total
+    return made
+
+
+def _weights(side: int, size: int) -> list[tuple[int, Pixels]]:
+    """For each new pixel the first old one that counts, and how much it and the next ones do: a triangle."""
+    one, half = np.float32(1), np.float32(0.5)
+    scale = np.float32(side) / np.float32(size)
+    reach = max(scale, one)
+    found = []
+    for place in range(size):
+        centre = scale * (np.float32(place) + half)
+        first = max(int(centre - reach + half), 0)
+        old = np.arange(first, min(int(centre + reach + half), side), dtype=np.float32)
+        weight = np.maximum(one - np.abs((old - centre + half) * (one / reach)), np.float32(0))
+        total = np.float32(0)
+        for share in weight:
+            total += share
+        found.append((first, weight / total))
+    return found
 
 
 Preparation = CenterCrop | AsTrained
