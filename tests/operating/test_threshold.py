@@ -176,7 +176,7 @@ def test_thresholds_that_could_not_be_written_again_are_refused(tmp_path, conten
 @pytest.mark.parametrize(
     ("field", "message"),
     [
-        ('"schema": 3', "of schema 3, and this version of openset reads 1 and 2: install a newer one"),
+        ('"schema": 4', "of schema 4, and this version of openset reads 1 to 3: install a newer one"),
         ('"schema": "2"', "of schema '2'"),
         ('"score": "energy"', "'score' must hold a name and params"),
         ('"score": {"params": {}}', "'score' must hold a name and params"),

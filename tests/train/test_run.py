@@ -26,7 +26,6 @@ from openset.train.config import read_config
 from openset.train.feed import Feed
 from openset.train.interrupt import Interrupted
 from openset.train.loop import fit
-from openset.train.predict import TrainedRun
 from openset.train.run import begin, rescore, train
 
 FAST = ("train.epochs=4", "data.batch_size=64", "backbone.width=8")
@@ -73,7 +72,7 @@ def test_every_method_beats_chance_on_digits(name, tmp_path):
     assert found["all"]["low"] > 0.5
     right = next(entry for entry in summary["metrics"] if entry["name"] == "closed_set_accuracy")
     assert right["value"] > 0.5
-    assert TrainedRun.read(tmp_path / "run").threshold.value == summary["threshold"]["value"]  # made for its own score
+    assert operating.Threshold.read(tmp_path / "run/threshold.json").value == summary["threshold"]["value"]
 
 
 def test_images_that_take_turns_are_seen_from_both_sides_in_any_two_epochs(tmp_path, monkeypatch, digits):
@@ -576,27 +575,36 @@ def folders(tmp_path):
     return tmp_path / "data"
 
 
-def test_own_folders_train_and_predict(tmp_path):
-    from openset.train.predict import TrainedRun, find_images, read_images
+def decided(folder, images):
+    """Decisions of a run with its own threshold."""
+    import polars as pl
 
+    from openset.models import open_model
+    from openset.models.predicting import Predictor, decisions
+    from openset.models.samples import Reading, open_samples
+    from openset.operating import Threshold
+
+    predictor = Predictor.of(open_model(str(folder)), Threshold.read(folder / "threshold.json"))
+    samples = open_samples([str(images)], "images", Reading(labels="none"))
+    return pl.concat([made for made, _ in decisions(predictor, samples, batch=16, trouble=pytest.fail)]).to_dicts()
+
+
+def test_own_folders_train_and_predict(tmp_path):
     data = folders(tmp_path)
     summary = run(tmp_path / "run", "data.size=16", "train.epochs=10", "data.batch_size=8", protocol=str(data))
     assert summary["class_names"] == ["green", "red"]
-    trained = TrainedRun.read(tmp_path / "run")
-    images = [(name, image) for name, image, _ in read_images(find_images([data / "known"]))]
-    found = trained.predict(images)
-    assert np.mean([one.best_class == Path(one.file).parent.name for one in found]) > 0.95
-    assert np.mean([one.prediction == Path(one.file).parent.name for one in found]) > 0.8
+    found = decided(tmp_path / "run", data / "known")
+    assert len(found) == 60
+    assert np.mean([one["prediction"] == Path(one["id"]).parent.name for one in found]) > 0.95
+    assert np.mean([one["decision"] == Path(one["id"]).parent.name for one in found]) > 0.8
     for one in found:
-        assert (one.prediction == "unknown") == (one.unknown_score > trained.threshold.value)
+        assert (one["decision"] == "unknown") == (one["unknown_score"] > summary["threshold"]["value"])
 
 
 @pytest.mark.parametrize("settings", [("data.size=16",), ("data.size=16", "data.channels=1"), ("data.channels=1",)])
 def test_new_images_are_prepared_as_those_of_the_training(settings, tmp_path):
     """The threshold was chosen on images resized and made grey in one way: predictions take the same."""
     from PIL import Image
-
-    from openset.train.predict import TrainedRun, find_images, read_images
 
     rng = np.random.default_rng(0)
     for role, name in (("known", "a"), ("known", "b"), ("unknown", "c")):
@@ -605,15 +613,14 @@ def test_new_images_are_prepared_as_those_of_the_training(settings, tmp_path):
             pixels = rng.integers(0, 256, (20, 24, 3), dtype=np.uint8)
             Image.fromarray(pixels).save(tmp_path / "data" / role / name / f"{number}.png")
     run(tmp_path / "run", *settings, "train.epochs=1", "data.batch_size=8", protocol=str(tmp_path / "data"))
-    trained = TrainedRun.read(tmp_path / "run")
     scores = Scores.read(tmp_path / "run/scores_test.parquet")
     told = dict(zip(scores.ids.tolist(), scores.unknown_score.tolist(), strict=True))
     for role in ("known", "unknown"):
         root = tmp_path / "data" / role
-        for one in trained.predict([(name, image) for name, image, _ in read_images(find_images([root]))]):
-            place = f"{role}/{Path(one.file).relative_to(root).as_posix()}"
+        for one in decided(tmp_path / "run", root):
+            place = f"{role}/{Path(one['id']).relative_to(root).as_posix()}"
             if place in told:
-                assert one.unknown_score == pytest.approx(told.pop(place), rel=1e-4)
+                assert one["unknown_score"] == pytest.approx(told.pop(place), rel=1e-4)
     assert not told
 
 

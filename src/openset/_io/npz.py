@@ -22,7 +22,7 @@ from openset.errors import OpenSetError
 def read_npz(path: str | Path) -> dict[str, NDArray[Any]]:
     """Arrays of an NPZ file; pickled objects are refused, because loading them could run code."""
     file = existing(path)
-    with _plainly(file, "NPZ"), file.open("rb") as stream:
+    with plainly(file, "NPZ"), file.open("rb") as stream:
         if stream.read(2) not in (b"PK", b"\x93N"):  # a zip archive, or a single array, which is explained below
             raise OpenSetError(f"{file} is not an NPZ file.")
         stream.seek(0)
@@ -39,7 +39,7 @@ def read_npz(path: str | Path) -> dict[str, NDArray[Any]]:
 def read_npy(path: str | Path) -> NDArray[Any]:
     """The array of an NPY file, without pickled objects."""
     file = existing(path)
-    with _plainly(file, "NPY"), file.open("rb") as stream:
+    with plainly(file, "NPY"), file.open("rb") as stream:
         if stream.read(6) != b"\x93NUMPY":
             raise OpenSetError(f"{file} is not an NPY file.")
         stream.seek(0)
@@ -48,7 +48,7 @@ def read_npy(path: str | Path) -> NDArray[Any]:
 
 
 @contextmanager
-def _plainly(file: Path, kind: str) -> Iterator[None]:
+def plainly(file: Path, kind: str) -> Iterator[None]:
     """One sentence for each of the many ways in which reading such a file can fail."""
     try:
         yield
