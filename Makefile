@@ -5,7 +5,7 @@ BIN := $(VENV)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
 CONSTRAINTS ?= --constraint constraints.txt
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check $(CONSTRAINTS)
 
-.PHONY: demo test environment lint types tests adapters docs wheel clean
+.PHONY: demo test environment lint types tests fuzz adapters docs wheel clean
 
 demo: $(VENV)/.demo
 	$(BIN)/openset demo --out openset-demo
@@ -26,6 +26,11 @@ types: $(VENV)/.dev
 
 tests: $(VENV)/.dev
 	$(BIN)/pytest
+
+# Damaged files and odd options for every command; the seed is the date, or OPENSET_FUZZ_SEED.
+N ?= 2000
+fuzz: $(VENV)/.dev
+	PYTHONPATH=tests $(BIN)/python -m fuzz $(N)
 
 # torchvision's compiled part does not load beside every PyTorch, and other packages import it wherever they see it:
 # the tests of what stands on it have it in a folder of its own.
