@@ -41,7 +41,7 @@ class Attempt:
 
 def prepare(seed: int, number: int, folder: Path, samples: Samples) -> Attempt:
     """Write the files of an attempt into its folder."""
-    random = Random(f"{seed}/{number}")  # noqa: S311  not for secrets
+    random = Random(f"{seed}/{number}")
     kinds, weights = zip(*_KINDS.items(), strict=True)
     make = random.choices(kinds, weights)[0]
     folder.mkdir(parents=True)
