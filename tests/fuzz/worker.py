@@ -1,5 +1,6 @@
 """A process that tries many inputs one after the other, through the same function as the command line."""
 
+import functools
 import io
 import os
 import shutil
@@ -41,9 +42,11 @@ def _warm_up(samples: Samples, place: Path) -> None:
     """What libraries do once, when they are first used, is not done by any input."""
     import matplotlib.pyplot  # noqa: F401  looks for fonts
     import torch._dynamo  # noqa: F401  makes folders
+    import typer.main
 
     from openset.cli import main
 
+    typer.main.get_command = functools.cache(typer.main.get_command)  # a third of the time of a small command
     os.chdir(place)
     with suppress(SystemExit), redirect_stdout(io.StringIO()):
         main(["predict", str(samples.folder / "run"), str(samples.folder / "digit.png")])

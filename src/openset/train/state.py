@@ -161,6 +161,7 @@ FIELDS_WITHOUT_EFFECT = (
     "train.keep",
     "train.save_minutes",
     "train.threshold",
+    "train.train_outputs",
     "engine.threads",
 )
 """Fields of a config that the weights do not depend on; on the number of threads no more than on the machine."""
