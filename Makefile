@@ -5,7 +5,7 @@ BIN := $(VENV)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
 CONSTRAINTS ?= --constraint constraints.txt
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check $(CONSTRAINTS)
 
-.PHONY: demo test environment lint types tests fuzz adapters docs wheel clean
+.PHONY: demo test environment lint types tests fuzz chaos adapters docs wheel clean
 
 demo: $(VENV)/.demo
 	$(BIN)/openset demo --out openset-demo
@@ -31,6 +31,10 @@ tests: $(VENV)/.dev
 N ?= 2000
 fuzz: $(VENV)/.dev
 	PYTHONPATH=tests $(BIN)/python -m fuzz $(N)
+
+# Commands that are killed at random moments and run again: make chaos N=100.
+chaos: $(VENV)/.dev
+	PYTHONPATH=tests $(BIN)/python -m chaos $(N)
 
 # torchvision's compiled part does not load beside every PyTorch, and other packages import it wherever they see it:
 # the tests of what stands on it have it in a folder of its own.
