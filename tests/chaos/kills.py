@@ -122,9 +122,8 @@ def kill_many(n: int, seed: int, place: Path) -> int:
         same[job.name] += here if code == 0 and not differing else 0
         if code != 0 or differing:
             print(f"{job.name} after {here} kills (seed {seed}): exit {code}, other than undisturbed: {differing[:5]}")
-    print(
-        f"{sum(kills.values())} kills: {sum(same.values())} identical ({', '.join(f'{k}: {v}' for k, v in kills.items())})"
-    )
+    by_job = ", ".join(f"{name}: {count}" for name, count in kills.items())
+    print(f"{sum(kills.values())} kills: {sum(same.values())} identical ({by_job})")
     return int(sum(kills.values()) != sum(same.values()))
 
 

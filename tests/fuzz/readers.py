@@ -149,7 +149,9 @@ def _of_arrays(file: Path) -> Read:
         named = [str(name) for name in found] if isinstance(found, list) else None
     if named is None and "class_names" in arrays:
         named = [str(name) for name in arrays["class_names"].tolist()]
-    matrix = next((arrays[name] for name in ("probabilities", "logits") if name in arrays), None)
+    # Scores are made from logits where there are none: what else stands beside them is not looked at.
+    order = ("probabilities", "logits") if "unknown_score" in arrays else ("logits", "probabilities")
+    matrix = next((arrays[name] for name in order if name in arrays), None)
     predictions = arrays["predictions"].tolist() if "predictions" in arrays else None
     return _classes(_plain(labels), predictions, named, 0 if matrix is None else matrix.shape[1])
 

@@ -213,9 +213,7 @@ def score_parts(
     views = {"test": config.augment, "train": replace(config.augment, test_views=1)}
     if not keeps_train_outputs(config, len(protocol.train)):
         del views["train"]
-        tell(
-            "Outputs of the training part are not kept, after so short a training; train.train_outputs=always keeps them."
-        )
+        tell("Outputs of the training part are not kept (train.train_outputs=always keeps them).")
     seconds = sum(speed * len(protocol.parts[name]) * one.test_views for name, one in views.items())
     samples = " and ".join(f"{len(protocol.parts[name]):,} {name}" for name in views)
     tell(f"Scoring {samples} samples: about {age(max(seconds, 1))}.")
