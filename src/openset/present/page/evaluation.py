@@ -61,7 +61,8 @@ def _header(title: str, document: Document) -> str:
 
 def _verdict(document: Document) -> str:
     lead, *others = document.verdict
-    notes = [f"{name}: {note}" if len(document.names) > 1 else note for name, note in document.notes]
+    notes = [*document.remarks]
+    notes += [f"{name}: {note}" if len(document.names) > 1 else note for name, note in document.notes]
     words = f'<p class="lead">{text(lead)}</p>' + "".join(f"<p>{text(wording)}</p>" for wording in others)
     if notes:
         words += '<ul class="notes">' + "".join(f"<li>{text(note)}</li>" for note in notes) + "</ul>"
