@@ -179,7 +179,7 @@ def test_without_matplotlib_figures_say_what_to_install(files, tmp_path):
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 2
-    assert done.stderr == "Error: Figures need matplotlib: pip install 'openset[plot]'.\n"
+    assert done.stderr == "Error: Drawing figures needs matplotlib: pip install 'openset[plot]'.\n"
 
 
 def test_the_page_needs_no_matplotlib(files, tmp_path):
