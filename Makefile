@@ -7,7 +7,7 @@ CONSTRAINTS ?= --constraint constraints.txt
 PYTEST := OMP_NUM_THREADS=1 $(BIN)/pytest -n auto
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check $(CONSTRAINTS)
 
-.PHONY: demo test test-all environment lint types tests fuzz chaos adapters docs wheel changelog clean
+.PHONY: demo test test-all environment lint types tests fuzz chaos mutation adapters docs wheel changelog clean
 
 demo: $(VENV)/.demo
 	$(BIN)/openset demo --out openset-demo
@@ -42,6 +42,10 @@ fuzz: $(VENV)/.dev
 # Commands that are killed at random moments and run again: make chaos N=100.
 chaos: $(VENV)/.dev
 	PYTHONPATH=tests $(BIN)/python -m chaos $(N)
+
+# Changed places of the measuring code, and whether a test notices: make mutation N=60.
+mutation: $(VENV)/.dev
+	PYTHONPATH=tests $(BIN)/python -m mutation $(N)
 
 # torchvision's compiled part does not load beside every PyTorch, and other packages import it wherever they see it:
 # the tests of what stands on it have it in a folder of its own.
