@@ -132,6 +132,7 @@ def evaluate(
     *,
     against: str | Sequence[str] | None = None,
     also: Iterable[tuple[str, Mapping[str, Any], str | None]] = (),
+    headline: bool = False,
     intervals: bool = True,
     n_resamples: int | None = None,
     level: float = 0.95,
@@ -144,7 +145,8 @@ def evaluate(
     `n_resamples` resamples: 1,000, or fewer for more than 20,000 samples, but at least 200.
 
     `also` are further metrics, as (name, options, against): with options of one's own, such as `("ccr_at_fpr",
-    {"fpr": 0.05}, None)`, for every `against` or for one alone.
+    {"fpr": 0.05}, None)`, for every `against` or for one alone. With `headline`, only the few metrics that sum up a
+    model, and those.
 
     >>> scores = Scores([0, 1, 0, -2, -2], [0, 1, 1, 0, 1], [0.1, 0.2, 0.6, 0.5, 0.9])
     >>> evaluate(scores).find("open_auc").value.__round__(3)
@@ -164,7 +166,8 @@ def evaluate(
         for card in METRICS.values()
         if card.source == "counts" or scores.probabilities is not None
         if card.sees_open_set or part == chosen[0]
-        for params in card.variants
+        for params in (card.variants[:1] if headline else card.variants)
+        if card.headline or not headline
     ]
     for name, params, where in also:
         card = METRICS[name]
@@ -219,6 +222,16 @@ def resamples_for(n_samples: int) -> int:
     return int(np.clip(20_000_000 // n_samples, 200, 1000))
 
 
+def _why_below_chance(scores: Scores) -> str:
+    """A score that openset made points the way it should; one of unknown origin may not."""
+    if scores.meta.get("score"):
+        return (
+            "open-set samples look more familiar to the model than known ones do. The score points the correct way: "
+            "train longer, or try another one (see: openset scores)."
+        )
+    return "the score seems to point the wrong way. Higher must mean more unknown; negate it if it is a confidence."
+
+
 def hints(scores: Scores, results: Sequence[Result], tied_pairs: float) -> list[str]:
     """What the user should know before believing the results."""
     found = list(scores.notes)
@@ -227,8 +240,7 @@ def hints(scores: Scores, results: Sequence[Result], tied_pairs: float) -> list[
     elif tied_pairs > 0.05:
         found.append(f"{tied_pairs:.0%} of the pairs of a known and an open-set sample have equal scores (rounded?).")
     found += [
-        f"AUROC against {result.against} is {result.value:.3f}: the score seems to point the wrong way. Higher must "
-        "mean more unknown; negate it if it is a confidence."
+        f"AUROC against {result.against} is {result.value:.3f}: {_why_below_chance(scores)}"
         for result in results
         if result.name == "auroc" and (result.high if result.high is not None else result.value) < 0.5
     ]

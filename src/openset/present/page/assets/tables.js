@@ -1,5 +1,5 @@
 "use strict";
-// Tables that can be sorted, searched and saved. A row is a list of cells: text, or {text, value, swatch}.
+// Tables that can be sorted, searched and saved. A row is a list of cells: text, or {text, value, swatch, best}.
 
 const SHOWN_AT_FIRST = 100;
 
@@ -77,7 +77,7 @@ class DataTable {
         const made = element(i ? "td" : "th", i ? {} : { scope: "row", title: textOf(cell) }, line);
         if (i && words[i]) made.className = "words";
         if (cell.swatch) made.append(cell.swatch());
-        made.append(textOf(cell));
+        made.append(cell.best ? element("strong", { textContent: textOf(cell) }) : textOf(cell));
       });
       return line;
     }));
@@ -99,7 +99,8 @@ const quote = word => /[",\r\n]/.test(word) ? `"${word.replaceAll('"', '""')}"` 
 const csvText = cell => valueOf(cell) === null && /^[=+@\-\t\r]/.test(textOf(cell)) ? "'" + textOf(cell) : textOf(cell);
 
 function readCell(cell) {
-  return cell.dataset.value === undefined ? cell.textContent : { text: cell.textContent, value: +cell.dataset.value };
+  const best = cell.querySelector("strong") !== null;
+  return cell.dataset.value === undefined ? cell.textContent : { text: cell.textContent, value: +cell.dataset.value, best };
 }
 
 function order(a, b) {
