@@ -31,12 +31,19 @@ def read_table(path: str | Path, *, names: Sequence[str] = (), prefixes: Sequenc
     if file.suffix.lower() not in readers:
         raise OpenSetError(f"{file}: cannot read '{file.suffix}' files; use .parquet, .csv or .tsv.")
     table = readers[file.suffix.lower()](file)
+    return with_plain_names(table, str(file), names=names, prefixes=prefixes)
+
+
+def with_plain_names(
+    table: "pl.DataFrame", called: str, *, names: Sequence[str] = (), prefixes: Sequence[str] = ()
+) -> "pl.DataFrame":
+    """A table of at least one row with its columns called as `read_table` says; an error calls the table `called`."""
     if table.height == 0:
-        raise OpenSetError(f"{file} has column names but no rows.")
+        raise OpenSetError(f"{called} has column names but no rows.")
     plain = [_plain(name.strip(), names, prefixes) for name in table.columns]
     twice = next((name for name in plain if plain.count(name) > 1 or name.endswith("_duplicated_0")), None)
     if twice is not None:
-        raise OpenSetError(f"{file} has the column '{twice.removesuffix('_duplicated_0')}' twice.")
+        raise OpenSetError(f"{called} has the column '{twice.removesuffix('_duplicated_0')}' twice.")
     return table.rename(dict(zip(table.columns, plain, strict=True)))
 
 
