@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from openset.intervals import compare as compare
     from openset.intervals import delong as delong
     from openset.metrics import open_auc as open_auc
+    from openset.models.guarding import guard as guard
     from openset.operating import Threshold as Threshold
     from openset.operating import choose as choose
     from openset.present.plots.displays import OscrDisplay as OscrDisplay
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from openset.results.document import Document as Document
     from openset.scores import Scores as Scores
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 _HOME = {
     "Comparison": "openset.intervals",
@@ -50,6 +51,7 @@ _HOME = {
     "compare": "openset.intervals",
     "delong": "openset.intervals",
     "evaluate": "openset.evaluation",
+    "guard": "openset.models.guarding",
     "keep_memory": "openset._core.memory",
     "open_auc": "openset.metrics",
     "open_auc_scorer": "openset.estimator",

@@ -30,7 +30,7 @@ def read_scores(
     words: LabelWords = NO_WORDS,
 ) -> Scores:
     """What `Scores.read` says."""
-    trained = None if fit is None else _read_fit(fit, background, words)
+    trained = None if fit is None else read_fit(fit, background, words)
     if score is None and isinstance(trained, FittedScore):
         score = str(trained.spec)
     columns = read_columns(path, words)
@@ -53,14 +53,14 @@ def scores_of_frame(
     return _from_columns(from_table(table, checks.name_row, words=words), score, background, fit)
 
 
-def _read_fit(path: str | Path, background: bool, words: LabelWords) -> Outputs | FittedScore:
+def read_fit(path: str | Path, background: bool, words: LabelWords) -> Outputs | FittedScore:
     """Training outputs, or a score that is fitted already."""
     if Path(path).suffix == ".safetensors":
         return load(path)
     return read_outputs(path, background=background, words=words)
 
 
-def _head(columns: ScoreColumns) -> Head | None:
+def head_of(columns: ScoreColumns) -> Head | None:
     """The last layer, where the file has it: without a bias it has none."""
     return None if columns.weight is None else (columns.weight, columns.bias)
 
@@ -77,7 +77,7 @@ def read_outputs(path: str | Path, *, background: bool = False, words: LabelWord
         }
     except OpenSetError as error:
         raise naming(path, error) from error
-    return Outputs(labels, **matrices, background=background, name=str(path), head=_head(columns))
+    return Outputs(labels, **matrices, background=background, name=str(path), head=head_of(columns))
 
 
 def _check_agreement(scores: Scores) -> None:
@@ -102,7 +102,7 @@ def _from_columns(
     if columns.labels is None:
         raise OpenSetError("there is no column 'label' (in NPZ files: 'labels' or 'gt').")
     if columns.logits is None and columns.probabilities is not None and score in (None, "msp"):
-        return _as_given(_by_probability(columns, background), background)
+        return _as_given(by_probability(columns, background), background)
     if columns.logits is None:
         raise OpenSetError(_what_is_missing(columns, score))
     return Scores.from_logits(
@@ -111,7 +111,7 @@ def _from_columns(
         score=score or "max_logit",
         background=background,
         features=columns.features,
-        head=_head(columns),
+        head=head_of(columns),
         fit=fit,
         class_names=columns.class_names,
         ids=columns.ids,
@@ -132,7 +132,7 @@ def _what_is_missing(columns: ScoreColumns, score: str | None) -> str:
     )
 
 
-def _by_probability(columns: ScoreColumns, background: bool) -> ScoreColumns:
+def by_probability(columns: ScoreColumns, background: bool) -> ScoreColumns:
     """What `predict_proba` gives: the class with the largest probability, and the more unknown the smaller that is."""
     assert columns.probabilities is not None
     probabilities = checks.as_probabilities(columns.probabilities).astype(np.float64)

@@ -130,13 +130,15 @@ def naming_files(*files: Path) -> Iterator[None]:
 
 
 @contextmanager
-def progress(text: str, total: int) -> Iterator[Callable[[int], object]]:
-    """A bar on standard error for long work; nothing where nobody watches."""
-    from rich.progress import Progress
+def progress(text: str, total: int | None) -> Iterator[Callable[[int], object]]:
+    """A bar on standard error for long work; nothing where nobody watches. Without a `total`, steps are counted."""
+    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
     from openset._io.terminal import make_console
 
     watching = make_console(stderr=True)
-    with Progress(console=watching, transient=True, disable=not watching.is_terminal) as bar:
+    counting = (SpinnerColumn(), TextColumn("{task.description} {task.completed:,}"), TimeElapsedColumn())
+    columns = Progress.get_default_columns() if total is not None else counting
+    with Progress(*columns, console=watching, transient=True, disable=not watching.is_terminal) as bar:
         task = bar.add_task(text, total=total)
         yield lambda steps: bar.advance(task, steps)

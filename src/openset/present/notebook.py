@@ -38,7 +38,8 @@ def as_text(thing: Any) -> str:
     console.print(terminal_table(table))
     if table.note:
         console.print(shown(table.note))
-    return "\n".join(line.rstrip() for line in out.getvalue().splitlines()).strip("\n")
+    lines = out.getvalue().replace("\u00a0", " ").splitlines()  # what kept numbers whole has done its work
+    return "\n".join(line.rstrip() for line in lines).strip("\n")
 
 
 @singledispatch

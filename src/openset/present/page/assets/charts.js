@@ -41,7 +41,7 @@ function scale(axis, from, to) {
 function ticks(axis) {
   const found = [];
   if (axis.log) {
-    for (let power = Math.round(Math.log10(axis.min)); power <= 0; power++) found.push(10 ** power);
+    for (let power = Math.round(Math.log10(axis.min)); power <= Math.log10(axis.max) + 1e-9; power++) found.push(10 ** power);
     return found;
   }
   const step = tickStep(axis);
@@ -59,6 +59,7 @@ function tickStep(axis) {
 const farthest = axis => Math.max(Math.abs(axis.min), Math.abs(axis.max));
 
 function tickText(axis, value) {
+  if (axis.log && !axis.percent) return plain(value, 7);
   if (!axis.percent) return plain(value, digitsFor(farthest(axis), tickStep(axis)));
   return +(100 * value).toPrecision(4) + " %";
 }
