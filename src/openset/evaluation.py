@@ -219,6 +219,16 @@ def resamples_for(n_samples: int) -> int:
     return int(np.clip(20_000_000 // n_samples, 200, 1000))
 
 
+def _why_below_chance(scores: Scores) -> str:
+    """A score that openset made points the way it should; one of unknown origin may not."""
+    if scores.meta.get("score"):
+        return (
+            "open-set samples look more familiar to the model than known ones do. The score points the correct way: "
+            "train longer, or try another one (see: openset scores)."
+        )
+    return "the score seems to point the wrong way. Higher must mean more unknown; negate it if it is a confidence."
+
+
 def hints(scores: Scores, results: Sequence[Result], tied_pairs: float) -> list[str]:
     """What the user should know before believing the results."""
     found = list(scores.notes)
@@ -227,8 +237,7 @@ def hints(scores: Scores, results: Sequence[Result], tied_pairs: float) -> list[
     elif tied_pairs > 0.05:
         found.append(f"{tied_pairs:.0%} of the pairs of a known and an open-set sample have equal scores (rounded?).")
     found += [
-        f"AUROC against {result.against} is {result.value:.3f}: the score seems to point the wrong way. Higher must "
-        "mean more unknown; negate it if it is a confidence."
+        f"AUROC against {result.against} is {result.value:.3f}: {_why_below_chance(scores)}"
         for result in results
         if result.name == "auroc" and (result.high if result.high is not None else result.value) < 0.5
     ]

@@ -52,6 +52,7 @@ def calls(tmp_path):
     run = tmp_path / "run"
     run.mkdir()
     (run / "summary.json").write_text("{}")
+    (tmp_path / "tree.csv").write_text("class,parent\na,b\nc,d\n")
     return {
         ("audit",): [a],
         ("bench",): ["--protocols", "digits", "--methods", "softmax", "--out", out],
@@ -86,10 +87,25 @@ def calls(tmp_path):
         ("predict",): [run, yolo / "images"],
         ("protocols", "export"): [tmp_path / "mine.yaml", "--out", out / "lists", "--images"],
         ("protocols", "list"): [],
+        ("protocols", "make"): [
+            *(
+                out / "p.yaml",
+                "--data",
+                "photos",
+                "--hierarchy",
+                tmp_path / "tree.csv",
+                "--known",
+                "b",
+                "--unknown",
+                "d",
+            )
+        ],
         ("protocols", "show"): ["digits", "--figure", out / "sheet.png"],
         ("reproduce",): ["openauc/table2", "--out", out / "runs", "--results", out / "results"],
+        ("scores",): [],
         ("threshold",): [a, "--rule", "at_fpr=0.1"],
         ("train",): ["--protocol", "digits", "--out", out / "train"],
+        ("tune",): ["fast/digits", "--vary", "method.weight=0.1,0.2", "--out", out / "tune"],
     }
 
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -26,7 +27,7 @@ from openset.train.config import read_config
 from openset.train.feed import Feed
 from openset.train.interrupt import Interrupted
 from openset.train.loop import fit
-from openset.train.run import begin, rescore, train
+from openset.train.run import begin, keeps_train_outputs, rescore, train
 
 FAST = ("train.epochs=4", "data.batch_size=64", "backbone.width=8")
 
@@ -126,6 +127,41 @@ def test_the_run_folder_is_complete(finished, digits):
     summary = json.loads((finished / "summary.json").read_text())
     assert summary["data"] == digits.fingerprint
     assert summary["provenance"]["torch"]
+
+
+@pytest.mark.parametrize(
+    ("asked", "epochs", "n_train", "kept"),
+    [
+        ("auto", 3, 10_000, True),
+        ("auto", 3, 10_001, False),
+        ("auto", 4, 10_001, True),
+        ("always", 1, 10**6, True),
+        ("never", 99, 10, False),
+    ],
+)
+def test_outputs_of_the_training_part_are_kept_where_asked_for_or_cheap(asked, epochs, n_train, kept):
+    config = read_config(None, [f"train.train_outputs={asked}", f"train.epochs={epochs}"])
+    assert keeps_train_outputs(config, n_train) is kept
+
+
+def test_scoring_says_what_it_does_and_that_nothing_else_is_left(tmp_path):
+    told = []
+    chosen = ["train.epochs=1", "train.train_outputs=never", "method.name=softmax"]
+    config = begin(small_config(*chosen), tmp_path, resume=False)
+    train(config, tmp_path, tell=told.append)
+    assert not (tmp_path / "outputs_train.npz").exists()
+    assert "Outputs of the training part are not kept" in told[-2]
+    assert re.fullmatch(r"Scoring [\d,]+ test samples: about \d+ seconds?\.", told[-1])
+    assert not any("only scoring is left" in one for one in told)
+    before = Scores.read(tmp_path / "scores_test.parquet").unknown_score
+    (tmp_path / "summary.json").unlink()
+    told.clear()
+    train(begin(None, tmp_path, resume=True), tmp_path, tell=told.append)
+    assert any("The training is done; only scoring is left." in one for one in told)
+    assert np.array_equal(Scores.read(tmp_path / "scores_test.parquet").unknown_score, before)
+    rescore(small_config(*chosen[:2], "method.name=maxlogit"), tmp_path, tmp_path / "other")
+    assert not (tmp_path / "other" / "outputs_train.npz").exists()
+    assert (tmp_path / "other" / "scores_test.parquet").exists()
 
 
 def test_the_threshold_comes_from_validation_knowns(finished):

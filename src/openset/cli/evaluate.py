@@ -30,6 +30,7 @@ from openset.cli._outputs import (
     say_written,
     write_tables,
 )
+from openset.cli._page import FrozenOption, SamplesOption
 from openset.cli._plugins import MetricOption, parse_metrics
 from openset.cli._splits import group_files, name_files, split_of
 from openset.errors import OpenSetError
@@ -56,6 +57,8 @@ def command(
     markdown: MarkdownOption = None,
     csv: CsvOption = None,
     report: ReportOption = None,
+    samples: SamplesOption = None,
+    threshold: FrozenOption = None,
     figures: FiguresOption = None,
     require: Annotated[
         list[str] | None,
@@ -86,7 +89,9 @@ def command(
     from openset.results.document import Document
     from openset.results.metric_bars import needed_by, parse_metric_bar
 
-    check_outputs(json, latex, markdown, csv, report, folder=figures, inputs=[*files, fit])
+    check_outputs(json, latex, markdown, csv, report, folder=figures, inputs=[*files, fit, threshold])
+    if report is None and (samples is not None or threshold is not None):
+        raise OpenSetError("--samples and --threshold are shown on the page: add --report FILE.html.")
     asked = [(name, options, None) for name, options in parse_metrics(metric)]
     reading = Reading(score, background, fit, unknown_label, negative_label, known_class)
     bars = [parse_metric_bar(text) for text in require or []]
@@ -124,9 +129,11 @@ def command(
         document.save(json)
     write_tables(latex, markdown, csv, [tables.headline_table(document)], tables.metrics_table(document))
     if report is not None:
+        from openset.cli._page import frozen_thresholds, open_samples
         from openset.present.page import evaluation_page, write_page
 
-        write_page(report, evaluation_page(document))
+        frozen = frozen_thresholds(files, models, threshold)
+        write_page(report, evaluation_page(document, frozen=frozen, contents=open_samples(samples)))
     drawn: list[Path] = []
     if figures is not None:
         from openset.present.plots import write_figures
