@@ -115,6 +115,7 @@ def markdown(rows: list[tuple[str, list[float]]], accuracy: float) -> str:
 
 
 def main() -> None:
+    """Outputs, scores, tables, page."""
     parser = argparse.ArgumentParser()
     parser.add_argument("table", type=Path)
     parser.add_argument("--out", type=Path, default=Path("intents"))
