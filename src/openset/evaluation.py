@@ -132,6 +132,7 @@ def evaluate(
     *,
     against: str | Sequence[str] | None = None,
     also: Iterable[tuple[str, Mapping[str, Any], str | None]] = (),
+    headline: bool = False,
     intervals: bool = True,
     n_resamples: int | None = None,
     level: float = 0.95,
@@ -144,7 +145,8 @@ def evaluate(
     `n_resamples` resamples: 1,000, or fewer for more than 20,000 samples, but at least 200.
 
     `also` are further metrics, as (name, options, against): with options of one's own, such as `("ccr_at_fpr",
-    {"fpr": 0.05}, None)`, for every `against` or for one alone.
+    {"fpr": 0.05}, None)`, for every `against` or for one alone. With `headline`, only the few metrics that sum up a
+    model, and those.
 
     >>> scores = Scores([0, 1, 0, -2, -2], [0, 1, 1, 0, 1], [0.1, 0.2, 0.6, 0.5, 0.9])
     >>> evaluate(scores).find("open_auc").value.__round__(3)
@@ -164,7 +166,8 @@ def evaluate(
         for card in METRICS.values()
         if card.source == "counts" or scores.probabilities is not None
         if card.sees_open_set or part == chosen[0]
-        for params in card.variants
+        for params in (card.variants[:1] if headline else card.variants)
+        if card.headline or not headline
     ]
     for name, params, where in also:
         card = METRICS[name]

@@ -53,15 +53,20 @@ def read_outputs(path: str | Path, *, background: bool = False, words: LabelWord
     """Logits and features with their labels, for scores that learn from the training part."""
     columns = read_columns(path, words)
     try:
-        labels = None if columns.labels is None else checks.as_ints("labels", columns.labels)
-        checks.check_lengths(labels=labels, logits=columns.logits, features=columns.features)
-        matrices = {
-            name: None if values is None else as_matrix(name, values)
-            for name, values in (("logits", columns.logits), ("features", columns.features))
-        }
+        return outputs_of(columns, background=background, name=str(path))
     except OpenSetError as error:
         raise naming(path, error) from error
-    return Outputs(labels, **matrices, background=background, name=str(path), head=head_of(columns))
+
+
+def outputs_of(columns: ScoreColumns, *, background: bool = False, name: str = "the file") -> Outputs:
+    """Logits and features of what a file holds; `name` is what errors call it."""
+    labels = None if columns.labels is None else checks.as_ints("labels", columns.labels)
+    checks.check_lengths(labels=labels, logits=columns.logits, features=columns.features)
+    matrices = {
+        kind: None if values is None else as_matrix(kind, values)
+        for kind, values in (("logits", columns.logits), ("features", columns.features))
+    }
+    return Outputs(labels, **matrices, background=background, name=name, head=head_of(columns))
 
 
 def _check_agreement(scores: Scores) -> None:

@@ -20,6 +20,7 @@ from openset.cli._console import (
     say,
     show_table,
 )
+from openset.cli._evaluated import read_models
 from openset.cli._outputs import (
     CsvOption,
     FiguresOption,
@@ -32,7 +33,7 @@ from openset.cli._outputs import (
 )
 from openset.cli._page import FrozenOption, SamplesOption
 from openset.cli._plugins import MetricOption, parse_metrics
-from openset.cli._splits import group_files, name_files, split_of
+from openset.cli._splits import group_files, split_of
 from openset.errors import OpenSetError
 
 if TYPE_CHECKING:
@@ -49,6 +50,22 @@ def command(
     score: ScoreOption = None,
     background: BackgroundOption = False,
     fit: FitOption = None,
+    tune: Annotated[
+        Path | None,
+        typer.Option(
+            "--tune",
+            help="Validation outputs on which the parameters of each --score are chosen: against their open-set "
+            "samples, or against held-out known classes where they have none.",
+        ),
+    ] = None,
+    reference: Annotated[
+        str | None,
+        typer.Option(
+            "--reference",
+            help="The model, or score, that all others are tested against; else the one "
+            "that --tune chose, or the best.",
+        ),
+    ] = None,
     unknown_label: UnknownLabelOption = None,
     negative_label: NegativeLabelOption = None,
     known_class: KnownClassOption = None,
@@ -83,13 +100,15 @@ def command(
 
     Example: openset evaluate scores.csv --json result.json --require 'open_auc>=0.9'
     Example: openset evaluate a.parquet b.parquet --report report.html --figures figures
+    Example: openset evaluate outputs.npz --fit train.npz --score all --latex scores.tex
     """
     from openset.evaluation import evaluate, resamples_for
     from openset.results import tables
     from openset.results.document import Document
     from openset.results.metric_bars import needed_by, parse_metric_bar
+    from openset.results.score_tables import scores_table
 
-    check_outputs(json, latex, markdown, csv, report, folder=figures, inputs=[*files, fit, threshold])
+    check_outputs(json, latex, markdown, csv, report, folder=figures, inputs=[*files, fit, tune, threshold])
     if report is None and (samples is not None or threshold is not None):
         raise OpenSetError("--samples and --threshold are shown on the page: add --report FILE.html.")
     asked = [(name, options, None) for name, options in parse_metrics(metric)]
@@ -98,7 +117,8 @@ def command(
     for bar in bars:
         if bar.end is not None and not intervals:
             raise OpenSetError(f"--require '{bar.text}' is about an interval: leave out --no-intervals.")
-    models = [reading.read(file) for file in files]
+    given = read_models(files, reading, tune, seed)
+    files, models = given.files, given.scores
     n_resamples = [resamples or resamples_for(len(scores)) for scores in models]
     evaluations = []
     with progress("Evaluating", sum(n_resamples) if intervals else 1) as advance:
@@ -109,6 +129,7 @@ def command(
                         scores,
                         against=against,
                         also=[*asked, *needed_by(bars)],
+                        headline=given.several,
                         intervals=intervals,
                         n_resamples=n,
                         seed=seed,
@@ -117,17 +138,20 @@ def command(
                 )
     document = Document.of(
         evaluations,
-        names=name_files(files),
+        names=given.names,
         files=list(map(str, files)),
         models=models,
-        groups=group_files(files, group_by),
+        groups={} if given.several else group_files(files, group_by),
         splits=[split_of(file, scores.meta) or str(file) for file, scores in zip(files, models, strict=True)],
         bars=bars,
         against=against,
+        reference=reference or given.chosen,
+        remarks=given.remarks,
     )
     if json is not None:
         document.save(json)
-    write_tables(latex, markdown, csv, [tables.headline_table(document)], tables.metrics_table(document))
+    paper = scores_table(document) if given.several else tables.headline_table(document)
+    write_tables(latex, markdown, csv, [paper], tables.metrics_table(document))
     if report is not None:
         from openset.cli._page import frozen_thresholds, open_samples
         from openset.present.page import evaluation_page, write_page
@@ -139,7 +163,7 @@ def command(
         from openset.present.plots import write_figures
 
         drawn = write_figures(figures, document)
-    show(document)
+    show(document, several=given.several)
     say_written(report, figures, drawn)
     missed = [result for result in document.gate if not result.reached]
     for result in missed:
@@ -151,17 +175,22 @@ def command(
         console().print(f"[green]{reached}[/green]")
 
 
-def show(document: "Document") -> None:
-    """Print one full table for one model, or one row per model."""
+def show(document: "Document", *, several: bool = False) -> None:
+    """Print one full table for one model, or one row per model; `several` are scores of the same outputs."""
     from rich.markup import escape
 
+    from openset.results.score_tables import scores_table
     from openset.results.tables import headline_table, model_table
 
     out = console()
-    if len(document.names) == 1:
+    if several:
+        show_table(scores_table(document, between="\n"))
+    elif len(document.names) == 1:
         show_table(model_table(document.names[0], document.evaluations[0]))
     else:
         show_table(headline_table(document, between="\n"))
         out.print("Each file's other metrics: --json, or evaluate one file alone.", style="dim")
+    for remark in document.remarks:
+        out.print(f"Note: {remark}", style="yellow", highlight=False, markup=False)
     for name, note in document.notes:
         out.print(f"[yellow]Note[/yellow] ({escape(name)}): {escape(note)}")

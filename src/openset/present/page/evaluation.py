@@ -72,7 +72,8 @@ def _header(title: str, document: Document) -> str:
 def _verdict(document: Document) -> str:
     """The words, and beside them the two charts that say most."""
     lead, *others = document.verdict
-    notes = [f"{name}: {note}" if len(document.names) > 1 else note for name, note in document.notes]
+    notes = [*document.remarks]
+    notes += [f"{name}: {note}" if len(document.names) > 1 else note for name, note in document.notes]
     words = f'<p class="lead">{text(lead)}</p>' + "".join(f"<p>{text(wording)}</p>" for wording in others)
     if document.gate:
         words += f'<p><a href="#gate">Release gate</a>: {text(_gate_hint(document))}</p>'
