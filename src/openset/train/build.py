@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 from lightning_fabric import Fabric
-from lightning_fabric.loggers import Logger
+from lightning_fabric.loggers.logger import Logger
 from lightning_fabric.strategies.ddp import DDPStrategy
 
 from openset.backbones import build_backbone

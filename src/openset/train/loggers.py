@@ -8,7 +8,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from lightning_fabric.loggers import Logger, TensorBoardLogger
+from lightning_fabric.loggers.logger import Logger
+from lightning_fabric.loggers.tensorboard import TensorBoardLogger
 from lightning_fabric.utilities.rank_zero import rank_zero_only
 
 from openset._core.registry import Registry
@@ -71,7 +72,7 @@ class ServiceLogger(Logger):
         return self._out.name
 
     @rank_zero_only
-    def log_metrics(self, metrics: Mapping[str, float], step: int | None = None) -> None:  # type: ignore[override]
+    def log_metrics(self, metrics: Mapping[str, float], step: int | None = None) -> None:
         """Report values of an epoch."""
         self._begin()
         self.send({name: float(value) for name, value in metrics.items()}, step)
