@@ -132,3 +132,27 @@ def test_commands_of_the_gallery_are_understood():
         if hasattr(command, "commands"):
             command, words = command.commands[words[0]], words[1:]
         command.make_context(name, words)  # raises where an option does not exist
+
+
+INTENTS = (ROOT / "docs" / "intents.md").read_text(encoding="utf-8")
+
+
+def test_the_table_of_intents_has_every_score_best_first():
+    from openset.posthoc import SCORES
+
+    rows = re.findall(r"^\| `(\w+)` \| \**(0\.\d+)\** \| \**0\.\d+\** \| \**0\.\d+\** \| ", INTENTS, re.MULTILINE)
+    assert sorted(name for name, _ in rows) == sorted(SCORES)
+    assert [value for _, value in rows] == sorted((value for _, value in rows), reverse=True)
+
+
+def test_commands_of_the_intents_are_understood():
+    """They need the data, so they are only read here."""
+    import typer
+
+    from openset.cli import app
+
+    lines = re.findall(r"^\$ openset (.*)$", INTENTS, re.MULTILINE)
+    assert len(lines) == 3
+    for line in lines:
+        name, *words = shlex.split(line)
+        typer.main.get_command(app).commands[name].make_context(name, words)
