@@ -5,12 +5,19 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from openset._core.resampling import Request, bootstrap_values, evaluator
+from openset._core.cells import cells_of
+from openset._core.resampling import Request, bootstrap_values, cell_values, evaluator
 from openset.errors import OpenSetError, check_share, did_you_mean
 from openset.intervals import delong_of, percentile_intervals
 from openset.metrics import METRICS, Metric, describe, titled
 from openset.scores import Scores
+
+
+Array = NDArray[np.float64]
+LARGE = 1_000_000
+"""From so many rows on, resamples are drawn from counts of neighbouring scores, not from the rows."""
 
 
 @dataclass(frozen=True)
@@ -141,7 +148,8 @@ def evaluate(
     """Every metric that these scores allow, for every `against` (by default all that the data divides into).
 
     AUROC and OpenAUC have DeLong intervals, everything else percentile intervals of a stratified bootstrap with
-    `n_resamples` resamples: 1,000, or fewer for more than 20,000 samples, but at least 200.
+    `n_resamples` resamples: 1,000, or fewer for more than 20,000 samples, but at least 200. From 1,000,000 samples on
+    the resamples are drawn from counts of samples with neighbouring scores, which takes the same time for any number.
 
     `also` are further metrics, as (name, options, against): with options of one's own, such as `("ccr_at_fpr",
     {"fpr": 0.05}, None)`, for every `against` or for one alone.
@@ -177,7 +185,7 @@ def evaluate(
     n_resamples = resamples_for(len(scores)) if n_resamples is None else n_resamples
     ranges: list[tuple[float | None, float | None]] = [(None, None)] * len(requests)
     if intervals:
-        resampled = bootstrap_values([compute], scores, n_resamples=n_resamples, seed=seed, progress=progress)[0]
+        resampled = _resampled(scores, requests, values, n_resamples=n_resamples, seed=seed, progress=progress)
         ranges = [(found.low, found.high) for found in percentile_intervals(scores, requests, values, resampled, level)]
         for place, request in enumerate(requests):
             if request.metric.interval == "delong" and not request.params:
@@ -212,6 +220,31 @@ def evaluate(
         seed=seed,
         meta=scores.meta,
     )
+
+
+def _resampled(
+    scores: Scores,
+    requests: Sequence[Request],
+    values: Array,
+    *,
+    n_resamples: int,
+    seed: int,
+    progress: Callable[[int], object] | None,
+) -> Array:
+    """Values (resamples, requests): of the rows, or, where they are many, of their counts for all that counts tell."""
+    folds = [None if r.metric.fold is None else r.metric.fold(**r.params) for r in requests]
+    told = np.array([fold is not None for fold in folds]) & (len(scores) >= LARGE)
+    found = np.empty((n_resamples, len(requests)))
+    if not told.all():
+        compute = evaluator(scores, [request for request, known in zip(requests, told, strict=True) if not known])
+        found[:, ~told] = bootstrap_values([compute], scores, n_resamples=n_resamples, seed=seed, progress=progress)[0]
+        progress = None  # one bar for both
+    if told.any():
+        asked = [(fold, r.against) for fold, r, known in zip(folds, requests, told, strict=True) if fold and known]
+        cells = cells_of(scores.ranking, scores.groups)
+        changes = cell_values(cells, asked, n_resamples=n_resamples, seed=seed, progress=progress)
+        found[:, told] = values[told] + changes
+    return found
 
 
 def resamples_for(n_samples: int) -> int:

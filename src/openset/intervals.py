@@ -103,15 +103,18 @@ def delong_fold(*, right: bool) -> Several:
             whole_squares(steps, hits[:-1] + hits[1:]),
         )
 
-    def variance(parts: Sequence[tuple[int, int, int]], counts: Tally) -> float:
+    def join(parts: Sequence[tuple[int, int, int]]) -> tuple[int, ...]:
+        return tuple(map(sum, zip(*parts, strict=True)))
+
+    def variance(sums: tuple[int, int, int], counts: Tally) -> float:
         """Knowns and open-set samples are drawn independently (DeLong et al., 1988)."""
-        total, from_known, from_open = (sum(one) for one in zip(*parts, strict=True))
+        total, from_known, from_open = sums
         n_known, n_open = int(counts.n_known), int(counts.n_open)
         known = (n_known * from_known - total**2) / (4 * n_known**2 * n_open**2 * max(n_known - 1, 1))
         opened = (n_open * from_open - total**2) / (4 * n_known**2 * n_open**2 * max(n_open - 1, 1))
         return known + opened
 
-    return Several(gather=gather, value=variance)
+    return Several(gather=gather, joined=join, value=variance)
 
 
 def _logit_interval(value: float, variance: float, n_pairs: float, level: float) -> Interval:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from openset._core.counts import Tally, Window
-from openset._core.decisions import index_at
+from openset._core.decisions import index_at, last_with
 
 Array = NDArray[np.float64]
 
@@ -41,6 +41,14 @@ class Fold:
         """The value of counts in memory."""
         return self.whole([self.part(run) for run in counts.windows()], counts)
 
+    def between(self, counts: Any) -> float:
+        """The value of counts in cells of neighbouring scores, as `openset._core.cells` makes them."""
+        return self(counts)
+
+    def join(self, parts: Sequence[Any]) -> Any:
+        """The contribution of several neighbouring runs together."""
+        raise NotImplementedError
+
     def within(self, best: Any, worst: Any) -> tuple[float, float]:
         """Least and largest possible value; for the arguments see `openset.scale.orders`."""
         if self.bounds is not None:
@@ -61,6 +69,10 @@ class Sum(Fold):
         assert self.term is not None
         return self.term(run)
 
+    def join(self, parts: Sequence[int]) -> int:
+        """Their sum."""
+        return sum(parts)
+
     def whole(self, parts: Iterable[int], counts: Tally) -> float:
         """One division."""
         assert self.value is not None
@@ -78,33 +90,71 @@ class Best(Fold):
         assert self.curve is not None
         return float(self.curve(run).max())
 
+    def join(self, parts: Sequence[float]) -> float:
+        """The largest."""
+        return max(parts)
+
     def whole(self, parts: Iterable[float], counts: Tally) -> float:
         """The largest of all."""
         return max(parts)
 
 
 @dataclass(frozen=True)
-class Reading(Fold):
-    """A value read off at one threshold: `place` says which one of a run it is; None: it is in no, or in another run.
+class Place:
+    """A threshold: which one of a run it is; None: it is in no, or in another run.
 
-    Of several runs that have one, the last is meant, or the first.
+    Of several runs that have one, the last is meant, or the first. Where it is told by the number of accepted samples
+    of some sort, `sort` names it and `level` says how many.
     """
 
-    place: Callable[[Tally], int | None] | None = None
-    read: Callable[[Tally, int], float] | None = None
+    at: Callable[[Tally], int | None]
     first: bool = False
+    sort: str = ""
+    level: Callable[[Tally], float] | None = None
+
+
+@dataclass(frozen=True)
+class Reading(Fold):
+    """A value read off at one threshold."""
+
+    place: Place | None = None
+    read: Callable[[Tally, int], float] | None = None
 
     def part(self, run: Tally) -> float | None:
         """The value, if the threshold is in this run."""
         assert self.place is not None
         assert self.read is not None
-        at = self.place(run)
+        at = self.place.at(run)
         return None if at is None else float(self.read(run, at))
+
+    def join(self, parts: Sequence[float | None]) -> float | None:
+        """That of the last, or the first, run."""
+        assert self.place is not None
+        found = [one for one in parts if one is not None]
+        return found[0 if self.place.first else -1] if found else None
 
     def whole(self, parts: Iterable[float | None], counts: Tally) -> float:
         """That of the last, or the first, run."""
-        found = [one for one in parts if one is not None]
-        return found[0 if self.first else -1]
+        found = self.join(list(parts))
+        assert found is not None
+        return found
+
+    def between(self, counts: Any) -> float:
+        """The value where the level is reached inside a cell, on straight lines between its ends."""
+        assert self.place is not None
+        assert self.read is not None
+        at = self.place.at(counts)
+        assert at is not None
+        if self.place.level is None:
+            return float(self.read(counts, at))
+        start = at - 1 if self.place.first else at
+        sort = getattr(counts, self.place.sort)
+        if not 0 <= start < len(sort) - 1 or counts.tied_steps[start]:
+            return float(self.read(counts, at))
+        whole = float(sort[start + 1] - sort[start])
+        way = (self.place.level(counts) - float(sort[start])) / whole if whole else 0.0
+        ends = float(self.read(counts, start)), float(self.read(counts, start + 1))
+        return ends[0] + way * (ends[1] - ends[0])
 
 
 @dataclass(frozen=True)
@@ -112,59 +162,59 @@ class Several(Fold):
     """A value made of more than one thing."""
 
     gather: Callable[[Tally], Any] | None = None
-    value: Callable[[Sequence[Any], Tally], float] | None = None
+    joined: Callable[[Sequence[Any]], Any] | None = None
+    value: Callable[[Any, Tally], float] | None = None
 
     def part(self, run: Tally) -> Any:
         """Whatever `gather` finds."""
         assert self.gather is not None
         return self.gather(run)
 
+    def join(self, parts: Sequence[Any]) -> Any:
+        """What `joined` makes of them."""
+        assert self.joined is not None
+        return self.joined(parts)
+
     def whole(self, parts: Iterable[Any], counts: Tally) -> float:
-        """What `value` makes of it."""
+        """What `value` makes of all that is joined."""
         assert self.value is not None
-        return self.value(list(parts), counts)
+        return self.value(self.join(list(parts)), counts)
 
 
-def at_end(run: Tally) -> int:
-    """The last threshold: everything is accepted."""
-    return len(run.open) - 1
+AT_END = Place(lambda run: len(run.open) - 1)
+"""The last threshold: everything is accepted."""
 
 
-def at_threshold(threshold: float) -> Callable[[Tally], int | None]:
+def at_threshold(threshold: float) -> Place:
     """The one that decides as `threshold` does."""
 
     def place(run: Tally) -> int | None:
         at = int(index_at(run.thresholds, threshold))
         return at if at >= 0 else None
 
-    return place
+    return Place(place)
 
 
-def up_to(counts: str, allowed: Callable[[Tally], float]) -> Callable[[Tally], int | None]:
+def up_to(sort: str, allowed: Callable[[Tally], float]) -> Place:
     """The last one at which no more than `allowed` of the named counts are accepted."""
 
     def place(run: Tally) -> int | None:
-        at = int(np.searchsorted(getattr(run, counts), allowed(run), side="right")) - 1
+        at = int(last_with(getattr(run, sort), allowed(run)))
         return at if at >= 0 else None
 
-    return place
+    return Place(place, sort=sort, level=allowed)
 
 
-def reaching(counts: str, needed: Callable[[Tally], float]) -> Callable[[Tally], int | None]:
+def reaching(sort: str, needed: Callable[[Tally], float]) -> Place:
     """The first one at which at least `needed` of the named counts are accepted."""
 
     def place(run: Tally) -> int | None:
-        at = int(np.searchsorted(getattr(run, counts), needed(run), side="left"))
+        at = int(np.searchsorted(getattr(run, sort), needed(run), side="left"))
         return at if at < len(run.open) else None
 
-    return place
+    return Place(place, first=True, sort=sort, level=needed)
 
 
 def point_of(curve: Callable[[Tally], Array]) -> Callable[[Tally, int], float]:
     """The value of a curve at one threshold."""
     return lambda run, at: float(curve(Window(run, at, at + 1))[0])
-
-
-def fold_all(folds: Sequence[Fold], runs: Iterable[Tally]) -> list[list[Any]]:
-    """What each run contributes to each fold, so that a run is needed once."""
-    return [[fold.part(run) for fold in folds] for run in runs]

@@ -20,7 +20,7 @@ from openset._core.checks import (
 )
 from openset._core.counts import Tally, Window, count
 from openset._core.decisions import confusion_counts, confusion_rows, first_acceptance
-from openset._core.folds import Best, Fold, Reading, at_end, at_threshold, point_of
+from openset._core.folds import AT_END, Best, Fold, Reading, at_threshold, point_of
 from openset.curves import Average, macro_f_of, micro_f_of, normalized_accuracy_of, youden_of
 from openset.errors import OpenSetError, check_choice, check_share
 from openset.metrics._card import metric
@@ -43,7 +43,7 @@ def pick(
 def _closed_set_accuracy(*, balanced: bool = False) -> Fold:
     return Reading(
         per_class=balanced,
-        place=at_end,
+        place=AT_END,
         read=lambda run, at: float(run.macro_recall[at] if balanced else run.right[at] / run.n_known),
     )
 

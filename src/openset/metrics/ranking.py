@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -19,7 +19,7 @@ from openset._core.decisions import (
     twice_area,
     whole_number_for,
 )
-from openset._core.folds import Fold, Reading, Several, Sum, at_threshold, reaching, up_to
+from openset._core.folds import Fold, Place, Reading, Several, Sum, at_threshold, reaching, up_to
 from openset._core.pairs import rank_pairs
 from openset.curves import Positive, area_units, harmonic_between, height_between, precision_recall_of, risk_units
 from openset.errors import check_choice, check_share
@@ -72,11 +72,11 @@ def _least_aupr(counts: Tally, positive: Positive) -> float:
     return float(np.where(together, at_once, one_by_one).sum() / n)
 
 
-def _at_tpr(tpr: float, positive: Positive) -> dict[str, Any]:
+def _at_tpr(tpr: float, positive: Positive) -> Place:
     """Strictest threshold that finds a share `tpr` of the positives: the first, or the last, that still does."""
     if positive == "known":
-        return {"place": reaching("known", lambda run: whole_number_for(tpr, run.n_known)), "first": True}
-    return {"place": up_to("open", lambda run: _missed_at(tpr, run))}
+        return reaching("known", lambda run: whole_number_for(tpr, run.n_known))
+    return up_to("open", lambda run: _missed_at(tpr, run))
 
 
 def _missed_at(tpr: float, counts: Tally) -> float:
@@ -93,7 +93,7 @@ def _fpr_at_tpr(*, tpr: float = 0.95, positive: Positive = "known") -> Fold:
             return float(run.open[at] / run.n_open)
         return float((run.n_known - (run.accepted[at] - run.open[at])) / run.n_known)
 
-    return Reading(read=read, **_at_tpr(tpr, positive))
+    return Reading(place=_at_tpr(tpr, positive), read=read)
 
 
 def _error_at_tpr(*, tpr: float = 0.95) -> Fold:
@@ -103,7 +103,7 @@ def _error_at_tpr(*, tpr: float = 0.95) -> Fold:
         known_lost = run.n_known - (run.accepted[at] - run.open[at])
         return float((run.open[at] + known_lost) / run.n_samples)
 
-    plain = Reading(read=read, **_at_tpr(tpr, "unknown"))
+    plain = Reading(place=_at_tpr(tpr, "unknown"), read=read)
 
     def bounds(best: Tally, worst: Tally) -> tuple[float, float]:
         allowed = _missed_at(tpr, worst)
@@ -167,11 +167,14 @@ def _accuracy_auroc(*, combine: str = "product") -> Fold:
     def part(run: Tally) -> tuple[int, float]:
         return ranked.part(run), float(run.right[-1] / run.n_known)
 
-    def whole(parts: Sequence[tuple[int, float]], all_of: Tally) -> float:
-        ranking, accuracy = ranked.whole([one for one, _ in parts], all_of), parts[-1][1]
+    def join(parts: Sequence[tuple[int, float]]) -> tuple[int, float]:
+        return sum(one for one, _ in parts), parts[-1][1]
+
+    def value(both: tuple[int, float], all_of: Tally) -> float:
+        ranking, accuracy = ranked.whole([both[0]], all_of), both[1]
         return accuracy * ranking if combine == "product" else accuracy + ranking
 
-    return Several(gather=part, value=whole)
+    return Several(gather=part, joined=join, value=value)
 
 
 def _known_precision(*, threshold: float, unknown_share: float, right: bool = False) -> Fold:
