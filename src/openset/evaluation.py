@@ -20,6 +20,11 @@ LARGE = 1_000_000
 """From so many rows on, resamples are drawn from counts of neighbouring scores, not from the rows."""
 
 
+Also = tuple[str, Mapping[str, Any], str | None]
+"""A further metric: its name, its options, and what it is measured against; None: everything."""
+_OPTIONAL = ("least", "most")
+
+
 @dataclass(frozen=True)
 class Result:
     """A metric value with its interval (None if intervals were not asked for)."""
@@ -30,6 +35,9 @@ class Result:
     value: float
     low: float | None
     high: float | None
+    least: float | None = None
+    most: float | None = None
+    """The exact value is not below `least` and not above `most`; None where `value` is exact."""
 
     @property
     def title(self) -> str:
@@ -45,14 +53,21 @@ class Result:
             "value": self.value,
             "low": self.low,
             "high": self.high,
+            **({} if self.least is None else {"least": self.least, "most": self.most}),
         }
 
     @classmethod
     def from_json(cls, content: Mapping[str, Any]) -> "Result":
         """What `as_json` wrote."""
-        low, high = (None if content[end] is None else float(content[end]) for end in ("low", "high"))
+        ends = (content.get(end) if end in _OPTIONAL else content[end] for end in ("low", "high", *_OPTIONAL))
         name = METRICS[content["name"]].name
-        return cls(name, dict(content["params"]), str(content["against"]), float(content["value"]), low, high)
+        return cls(
+            name,
+            dict(content["params"]),
+            str(content["against"]),
+            float(content["value"]),
+            *(None if end is None else float(end) for end in ends),
+        )
 
 
 @dataclass(frozen=True)
@@ -138,7 +153,7 @@ def evaluate(
     scores: Scores,
     *,
     against: str | Sequence[str] | None = None,
-    also: Iterable[tuple[str, Mapping[str, Any], str | None]] = (),
+    also: Iterable[Also] = (),
     intervals: bool = True,
     n_resamples: int | None = None,
     level: float = 0.95,
@@ -158,28 +173,9 @@ def evaluate(
     >>> evaluate(scores).find("open_auc").value.__round__(3)
     0.667
     """
-    check_share("evaluate", "level", level, one=False)
-    if n_resamples is not None and n_resamples < 2:
-        raise OpenSetError(f"evaluate: 'n_resamples' must be at least 2, got {n_resamples}.")
-    if against is not None and not against:
-        raise OpenSetError(
-            "evaluate: 'against' is empty; leave it out, or name 'all', 'negative', 'unknown' or a group."
-        )
+    check_options(against, n_resamples, level)
     chosen = [against] if isinstance(against, str) else list(dict.fromkeys(against or scores.against_choices()))
-    requests = [
-        Request(card, params, part)
-        for part in chosen
-        for card in METRICS.values()
-        if card.source == "counts" or scores.probabilities is not None
-        if card.sees_open_set or part == chosen[0]
-        for params in card.variants
-    ]
-    for name, params, where in also:
-        card = METRICS[name]
-        for part in ([where] if where else chosen) if card.sees_open_set else chosen[:1]:
-            there = (r for r in requests if r.metric is card and (r.against == part or not card.sees_open_set))
-            if not any(_fits(card, request.params, params) for request in there):
-                requests.append(Request(card, card.complete(params), part))
+    requests = requests_for(chosen, also, probabilities=scores.probabilities is not None)
     compute = evaluator(scores, requests)
     values = compute(None)
     n_resamples = resamples_for(len(scores)) if n_resamples is None else n_resamples
@@ -192,23 +188,22 @@ def evaluate(
                 right = request.metric.uses_predictions
                 found = delong_of(scores.counts(request.against), right=right, level=level)
                 ranges[place] = (found.low, found.high)
-    results = tuple(
-        Result(
-            request.metric.name,
-            request.params,
-            request.against if request.metric.sees_open_set else "all",
-            float(value),
-            low,
-            high,
-        )
-        for request, value, (low, high) in zip(requests, values, ranges, strict=True)
-    )
+    results = results_of(requests, values.tolist(), ranges)
     counts = scores.counts(chosen[0])
     tied = counts.tied_pairs
     return Evaluation(
         results=results,
         against=tuple(chosen),
-        notes=tuple(hints(scores, results, tied)),
+        notes=tuple(
+            hints(
+                scores.notes,
+                results,
+                tied,
+                constant=scores.unknown_score.min() == scores.unknown_score.max(),
+                n_classes=scores.n_classes,
+                n_present=len(np.unique(scores.labels[scores.labels >= 0])),
+            )
+        ),
         n_known=int((scores.labels >= 0).sum()),
         n_negative=int((scores.labels == -1).sum()),
         n_unknown=int((scores.labels == -2).sum()),
@@ -219,6 +214,59 @@ def evaluate(
         n_resamples=n_resamples if intervals else 0,
         seed=seed,
         meta=scores.meta,
+    )
+
+
+def check_options(against: str | Sequence[str] | None, n_resamples: int | None, level: float) -> None:
+    """Refuse options of `evaluate` that nothing can be computed with."""
+    check_share("evaluate", "level", level, one=False)
+    if n_resamples is not None and n_resamples < 2:
+        raise OpenSetError(f"evaluate: 'n_resamples' must be at least 2, got {n_resamples}.")
+    if against is not None and not against:
+        raise OpenSetError(
+            "evaluate: 'against' is empty; leave it out, or name 'all', 'negative', 'unknown' or a group."
+        )
+
+
+def requests_for(chosen: Sequence[str], also: Iterable[Also], *, probabilities: bool) -> list[Request]:
+    """Every metric with the options that its card names, against each of `chosen`, then those of `also`."""
+    requests = [
+        Request(card, params, part)
+        for part in chosen
+        for card in METRICS.values()
+        if card.source == "counts" or probabilities
+        if card.sees_open_set or part == chosen[0]
+        for params in card.variants
+    ]
+    for name, params, where in also:
+        card = METRICS[name]
+        for part in ([where] if where else chosen) if card.sees_open_set else chosen[:1]:
+            there = (r for r in requests if r.metric is card and (r.against == part or not card.sees_open_set))
+            if not any(_fits(card, request.params, params) for request in there):
+                requests.append(Request(card, card.complete(params), part))
+    return requests
+
+
+def results_of(
+    requests: Sequence[Request],
+    values: Sequence[float],
+    ranges: Sequence[tuple[float | None, float | None]],
+    bounds: Sequence[tuple[float, float]] | None = None,
+) -> tuple[Result, ...]:
+    """The values with their intervals, and bounds where they are not exact."""
+    certain: Sequence[tuple[float | None, float | None]] = bounds or [(None, None)] * len(requests)
+    return tuple(
+        Result(
+            request.metric.name,
+            request.params,
+            request.against if request.metric.sees_open_set else "all",
+            float(value),
+            low,
+            high,
+            least,
+            most,
+        )
+        for request, value, (low, high), (least, most) in zip(requests, values, ranges, certain, strict=True)
     )
 
 
@@ -252,10 +300,18 @@ def resamples_for(n_samples: int) -> int:
     return int(np.clip(20_000_000 // n_samples, 200, 1000))
 
 
-def hints(scores: Scores, results: Sequence[Result], tied_pairs: float) -> list[str]:
+def hints(
+    notes: Sequence[str],
+    results: Sequence[Result],
+    tied_pairs: float,
+    *,
+    constant: bool,
+    n_classes: int,
+    n_present: int,
+) -> list[str]:
     """What the user should know before believing the results."""
-    found = list(scores.notes)
-    if scores.unknown_score.min() == scores.unknown_score.max():
+    found = list(notes)
+    if constant:
         found.append("Every sample has the same unknown score: all pairs are tied, and nothing can be told apart.")
     elif tied_pairs > 0.05:
         found.append(f"{tied_pairs:.0%} of the pairs of a known and an open-set sample have equal scores (rounded?).")
@@ -265,8 +321,7 @@ def hints(scores: Scores, results: Sequence[Result], tied_pairs: float) -> list[
         for result in results
         if result.name == "auroc" and (result.high if result.high is not None else result.value) < 0.5
     ]
-    known = scores.labels[scores.labels >= 0]
-    missing = scores.n_classes - len(np.unique(known))
-    if missing:
-        found.append(f"{missing} of {scores.n_classes} known classes have no test sample; class means count them as 0.")
+    if n_present < n_classes:
+        missing = n_classes - n_present
+        found.append(f"{missing} of {n_classes} known classes have no test sample; class means count them as 0.")
     return found

@@ -213,15 +213,26 @@ def percentile_intervals(
     scores: Scores, requests: Sequence[Request], values: Array, resampled: Array, level: float
 ) -> list[Interval]:
     """Percentile intervals of each request; of accuracies at 0 or 1, where no resample differs, an exact bound."""
-    found = _percentiles(
-        values, resampled, level, spread_corrections(scores, requests), [r.metric.span for r in requests]
-    )
+    sizes = np.bincount(scores.labels[scores.labels >= 0], minlength=scores.n_classes)
+    return intervals_of(requests, values, resampled, level, lost=spread_corrections(scores, requests), sizes=sizes)
+
+
+def intervals_of(
+    requests: Sequence[Request],
+    values: Array,
+    resampled: Array,
+    level: float,
+    *,
+    lost: Array,
+    sizes: NDArray[np.integer[Any]],
+) -> list[Interval]:
+    """Percentile intervals from the factors by which spreads are too small, and the numbers of knowns of each class."""
+    found = _percentiles(values, resampled, level, lost, [r.metric.span for r in requests])
     for place, (request, value) in enumerate(zip(requests, values.tolist(), strict=True)):
         share_of_knowns = request.metric.source == "counts" and not request.metric.sees_open_set
         if share_of_knowns and value in (0.0, 1.0):
-            sizes = np.bincount(scores.labels[scores.labels >= 0], minlength=scores.n_classes)
             # As many of each class count for a mean over classes, as the smallest of them has.
-            n = scores.n_classes * sizes.min() if request.params.get("balanced") else sizes.sum()
+            n = len(sizes) * sizes.min() if request.params.get("balanced") else sizes.sum()
             found[place] = _all_alike(value, float(n), level)
     return found
 

@@ -109,6 +109,8 @@ class Place:
 
     at: Callable[[Tally], int | None]
     first: bool = False
+    named: bool = False
+    """Whether the user named the threshold itself: it may lie inside a bin."""
     sort: str = ""
     level: Callable[[Tally], float] | None = None
 
@@ -192,7 +194,7 @@ def at_threshold(threshold: float) -> Place:
         at = int(index_at(run.thresholds, threshold))
         return at if at >= 0 else None
 
-    return Place(place)
+    return Place(place, named=True)
 
 
 def up_to(sort: str, allowed: Callable[[Tally], float]) -> Place:
