@@ -31,6 +31,7 @@ from openset.cli._outputs import (
     write_tables,
 )
 from openset.cli._plugins import MetricOption, parse_metrics
+from openset.cli._scale import BoundsOption, EngineOption, ExactOption, Scale, TempOption, read_all
 from openset.cli._splits import group_files, name_files, split_of
 from openset.errors import OpenSetError
 
@@ -39,7 +40,13 @@ if TYPE_CHECKING:
 
 
 def command(
-    files: Annotated[list[Path], typer.Argument(help="Scores files or files of logits: .parquet, .csv, .npz.")],
+    files: Annotated[
+        list[str],
+        typer.Argument(
+            help="Scores files or files of logits: .parquet, .csv, .npz. A folder or a quoted pattern, "
+            "'logs/*.parquet', is one model."
+        ),
+    ],
     against: Annotated[
         list[str] | None,
         typer.Option("--against", help="all, negative, unknown or a group; may be repeated."),
@@ -75,35 +82,61 @@ def command(
     ] = None,
     intervals: Annotated[bool, typer.Option("--intervals/--no-intervals", help="Confidence intervals.")] = True,
     seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of the bootstrap.")] = 0,
+    engine: EngineOption = None,
+    bounds: BoundsOption = False,
+    exact: ExactOption = False,
+    temp: TempOption = None,
 ) -> None:
     """Every open-set metric of one or several models, with 95 % intervals.
 
     Example: openset evaluate scores.csv --json result.json --require 'open_auc>=0.9'
     Example: openset evaluate a.parquet b.parquet --report report.html --figures figures
+    Example: openset evaluate 'logs/*.parquet' --bounds
     """
     from openset.evaluation import evaluate, resamples_for
     from openset.results import tables
     from openset.results.document import Document
     from openset.results.metric_bars import needed_by, parse_metric_bar
 
-    check_outputs(json, latex, markdown, csv, report, folder=figures, inputs=[*files, fit])
+    paths = [Path(file) for file in files]
+    check_outputs(json, latex, markdown, csv, report, folder=figures, inputs=[*paths, fit])
     asked = [(name, options, None) for name, options in parse_metrics(metric)]
     reading = Reading(score, background, fit, unknown_label, negative_label, known_class)
     bars = [parse_metric_bar(text) for text in require or []]
     for bar in bars:
         if bar.end is not None and not intervals:
             raise OpenSetError(f"--require '{bar.text}' is about an interval: leave out --no-intervals.")
-    models = [reading.read(file) for file in files]
-    n_resamples = [resamples or resamples_for(len(scores)) for scores in models]
+    scale = Scale(engine, bounds, exact, temp)
+    sources = [scale.open(file) for file in files]
+    many = {file: one for file, one in zip(files, sources, strict=True) if one is not None and not scale.fits(one)}
+    if any(sources) and reading != Reading(background=background):
+        raise OpenSetError("--score, --fit and labels as words are for single files: score the rows first.")
+    if many and figures is not None:
+        raise OpenSetError(f"{next(iter(many))} has too many rows to draw curves of: leave out --figures.")
+    models = [
+        None if file in many else reading.read(path) if source is None else read_all(source)
+        for file, path, source in zip(files, paths, sources, strict=True)
+    ]
+    n_resamples = [0 if scores is None else resamples or resamples_for(len(scores)) for scores in models]
+    also = [*asked, *needed_by(bars)]
+    found = {
+        file: scale.evaluate(
+            source, against=against, also=also, intervals=intervals, n_resamples=resamples, seed=seed
+        )
+        for file, source in many.items()
+    }
     evaluations = []
     with progress("Evaluating", sum(n_resamples) if intervals else 1) as advance:
-        for file, scores, n in zip(files, models, n_resamples, strict=True):
-            with naming_files(file):
+        for file, path, scores, n in zip(files, paths, models, n_resamples, strict=True):
+            if scores is None:
+                evaluations.append(found[file])
+                continue
+            with naming_files(path):
                 evaluations.append(
                     evaluate(
                         scores,
                         against=against,
-                        also=[*asked, *needed_by(bars)],
+                        also=also,
                         intervals=intervals,
                         n_resamples=n,
                         seed=seed,
@@ -112,11 +145,11 @@ def command(
                 )
     document = Document.of(
         evaluations,
-        names=name_files(files),
-        files=list(map(str, files)),
-        models=models,
-        groups=group_files(files, group_by),
-        splits=[split_of(file, scores.meta) or str(file) for file, scores in zip(files, models, strict=True)],
+        names=name_files(paths),
+        files=files,
+        models=None if many else [one for one in models if one is not None],
+        groups=group_files(paths, group_by),
+        splits=[split_of(path, one.meta) or str(path) for path, one in zip(paths, evaluations, strict=True)],
         bars=bars,
         against=against,
     )

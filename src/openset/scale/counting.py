@@ -143,19 +143,39 @@ class Counted:
         tied = np.logical_and.reduceat(self.coarse_tied(plan), first) & (np.add.reduceat(used.astype(int), first) <= 1)
         return Cells(counts, self.kinds, self.class_totals, tied)
 
-    def best_and_worst(self, against: str, plan: Plan, *, per_class: bool, predicted: bool) -> tuple[Any, Any]:
-        """Counts in the best and in the worst possible order of the samples inside the bins: see `ordered`."""
+    def orders(self, plan: Plan, *, per_class: bool, predicted: bool) -> "Orders":
+        """The best and the worst possible order of the samples inside the bins.
+
+        `per_class`: with counts of every class, in coarse bins. Not `predicted`: right and wrong knowns are alike.
+        """
         counts = self.classes if per_class else self.fine[:, :, None]
         tied = self.coarse_tied(plan) if per_class else self.tied
-        if not predicted:  # to these metrics all knowns are alike
+        if not predicted:
             counts = counts.copy()
             counts[:, RIGHT] += counts[:, WRONG]
             counts[:, WRONG] = 0
         used = counts.any(axis=(1, 2))
         counts, tied = counts[used], tied[used]
-        chosen = chosen_kinds(self.kinds, against)
-        both = (ordered(counts, tied, best=best) for best in (True, False))
-        best, worst = (CellCounts(s, chosen, self.class_totals, self.n_classes, np.repeat(tied, 3)) for s in both)
+        best, worst = (ordered(counts, tied, best=best) for best in (True, False))
+        return Orders(best, worst, np.repeat(tied, 3), self.kinds, self.class_totals)
+
+
+@dataclass(frozen=True, eq=False)
+class Orders:
+    """Accepted samples along the best and the worst order: see `ordered`."""
+
+    best: Ints
+    worst: Ints
+    tied: Bools
+    kinds: tuple[OpenKind, ...]
+    class_totals: Ints
+
+    def against(self, against: str) -> tuple[CellCounts, CellCounts]:
+        """Counts along the best and along the worst order."""
+        chosen, n_classes = chosen_kinds(self.kinds, against), len(self.class_totals)
+        best, worst = (
+            CellCounts(states, chosen, self.class_totals, n_classes, self.tied) for states in (self.best, self.worst)
+        )
         return best, worst
 
 

@@ -19,8 +19,7 @@ from openset._core.resampling import Request, cell_values, lost_spread
 from openset.errors import OpenSetError, check_choice
 from openset.evaluation import Also, Evaluation, check_options, hints, requests_for, resamples_for, results_of
 from openset.intervals import delong_fold, delong_interval, intervals_of
-from openset.metrics import METRICS
-from openset.scale.counting import Counted, Plan
+from openset.scale.counting import Counted, Orders, Plan
 from openset.scale.engines import ENGINES
 from openset.scale.passes import count_all, fold_all
 from openset.scale.ranges import RANGE_ROWS, Ranges
@@ -214,14 +213,18 @@ def _exact(asked: _Asked, counted: Counted, parts: Sequence[Sequence[Any]], cell
 
 
 def _bounds(asked: _Asked, counted: Counted, plan: Plan, *, intervals: bool) -> _Measured:
-    orders: dict[tuple[str, bool, bool], tuple[Any, Any]] = {}
+    orders: dict[tuple[bool, bool], Orders] = {}
+    made: dict[tuple[str, bool, bool], tuple[CellCounts, CellCounts]] = {}
     found = []
     for request, fold in zip(asked.requests, asked.folds, strict=True):
-        key = (request.against, fold.per_class, request.metric.uses_predictions)
-        if key not in orders:
-            orders.clear()  # one at a time: they are large
-            orders[key] = counted.best_and_worst(request.against, plan, per_class=key[1], predicted=key[2])
-        found.append(fold.within(*orders[key]))
+        sort = fold.per_class, request.metric.uses_predictions
+        if sort not in orders:
+            orders[sort] = counted.orders(plan, per_class=sort[0], predicted=sort[1])
+        key = (request.against, *sort)
+        if key not in made:
+            made = {one: counts for one, counts in made.items() if one[0] == request.against}  # the others are done
+            made[key] = orders[sort].against(request.against)
+        found.append(fold.within(*made[key]))
     tallies = {against: _as_tied(counted, against) for against in asked.totals}
     variances = {place: fold(tallies[against]) for place, (fold, against) in asked.delong.items()}
     sure = counted.fine * counted.tied[:, None]
@@ -280,8 +283,3 @@ def _notes(results: Any, measured: _Measured, counted: Counted) -> list[str]:
         n_classes=counted.n_classes,
         n_present=int(np.count_nonzero(counted.class_totals)),
     )
-
-
-def metrics_from_counts() -> list[str]:
-    """Names of the metrics that can be computed without all rows in memory."""
-    return [name for name, card in METRICS.items() if card.fold is not None]
