@@ -146,6 +146,8 @@ class Cells:
     """Knowns of each class."""
     tied: Bools
     """Which cells hold one score alone."""
+    tops: Floats
+    """The largest score of each cell."""
 
     @property
     def n_classes(self) -> int:
@@ -156,7 +158,8 @@ class Cells:
         """Counts at the ends of the cells."""
         states = np.zeros((len(self.counts) + 1, *self.counts.shape[1:]), dtype=np.int64)
         np.cumsum(self.counts, axis=0, out=states[1:])
-        return CellCounts(states, chosen_kinds(self.kinds, against), self.class_totals, self.n_classes, self.tied)
+        chosen, thresholds = chosen_kinds(self.kinds, against), np.concatenate(([-np.inf], self.tops))
+        return CellCounts(states, chosen, self.class_totals, self.n_classes, self.tied, thresholds)
 
     def values(self, asked: Sequence[tuple["Fold", str]]) -> NDArray[np.float64]:
         """Value of each fold against what is named beside it; between the ends of cells by straight lines."""
@@ -194,7 +197,7 @@ class Cells:
         counts = np.empty_like(self.counts)
         counts[:, RIGHT] = drawn[:cut].reshape(n_classes, n_cells).T
         counts[:, WRONG:] = drawn[cut:].reshape(n_kinds - 1, n_cells, n_classes).transpose(1, 0, 2)
-        return Cells(counts, self.kinds, self.class_totals, self.tied)
+        return Cells(counts, self.kinds, self.class_totals, self.tied, self.tops)
 
 
 def draw_sizes(rng: np.random.Generator, amounts: NDArray[np.float64], starts: Ints, sizes: Ints, wanted: Ints) -> Ints:
@@ -241,7 +244,7 @@ def cells_of(ranking: Ranking, groups: NDArray[np.str_] | None) -> Cells:
     first = np.append(0, last[:-1] + 1)
     tied = ranking.score[first] == ranking.score[last]
     known = ranking.label[ranking.known]
-    return Cells(counts, kinds, np.bincount(known, minlength=ranking.n_classes), tied)
+    return Cells(counts, kinds, np.bincount(known, minlength=ranking.n_classes), tied, ranking.score[last])
 
 
 def kinds_of(ranking: Ranking, groups: NDArray[np.str_] | None) -> tuple[tuple[OpenKind, ...], NDArray[np.int64]]:

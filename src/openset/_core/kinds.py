@@ -31,7 +31,7 @@ def chosen_kinds(kinds: Sequence[OpenKind], against: str) -> NDArray[np.bool_]:
     """
     labels = {"all": (NEGATIVE, UNKNOWN), "negative": (NEGATIVE,), "unknown": (UNKNOWN,)}
     if against in labels:
-        return np.array([kind.label in labels[against] for kind in kinds])
+        return np.array([kind.label in labels[against] for kind in kinds], dtype=np.bool_)
     names = sorted({kind.group for kind in kinds} - {""})
     if not names:
         raise OpenSetError(

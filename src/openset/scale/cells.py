@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from openset._core.cells import Cells
 from openset._core.kinds import OpenKind
+from openset._core.sorting import scores_of_keys
 
 Ints = NDArray[np.int64]
 
@@ -63,4 +64,5 @@ def join_cells(pieces: Sequence[CellPieces | None], kinds: tuple[OpenKind, ...],
                 counts.append(table)
                 tied.append((one.lowest[place], one.highest[place]))
         open_end = one.goes_on
-    return Cells(np.stack(counts), kinds, class_totals, np.array([low == high for low, high in tied]))
+    tops = scores_of_keys(np.array([high for _, high in tied]))
+    return Cells(np.stack(counts), kinds, class_totals, np.array([low == high for low, high in tied]), tops)

@@ -141,7 +141,8 @@ class Counted:
         counts = np.add.reduceat(self.classes, first, axis=0)
         used = self.classes.any(axis=(1, 2))
         tied = np.logical_and.reduceat(self.coarse_tied(plan), first) & (np.add.reduceat(used.astype(int), first) <= 1)
-        return Cells(counts, self.kinds, self.class_totals, tied)
+        unknown = np.full(len(counts), np.nan)  # where cells end only the rows tell
+        return Cells(counts, self.kinds, self.class_totals, tied, unknown)
 
     def orders(self, plan: Plan, *, per_class: bool, predicted: bool) -> "Orders":
         """The best and the worst possible order of the samples inside the bins.

@@ -28,6 +28,8 @@ from openset.scale.store import Store
 
 Array = NDArray[np.float64]
 Mode = Literal["bounds", "exact"]
+_ROUNDING = 2.0**-46
+"""More than what sums and quotients are rounded by."""
 MOST_EXACT = 100_000_000
 """Up to so many rows values are exact unless bounds are asked for: it takes about four times as long."""
 
@@ -224,7 +226,7 @@ def _bounds(asked: _Asked, counted: Counted, plan: Plan, *, intervals: bool) -> 
         if key not in made:
             made = {one: counts for one, counts in made.items() if one[0] == request.against}  # the others are done
             made[key] = orders[sort].against(request.against)
-        found.append(fold.within(*made[key]))
+        found.append(_outwards(fold.within(*made[key]), request.metric.span))
     tallies = {against: _as_tied(counted, against) for against in asked.totals}
     variances = {place: fold(tallies[against]) for place, (fold, against) in asked.delong.items()}
     sure = counted.fine * counted.tied[:, None]
@@ -234,6 +236,14 @@ def _bounds(asked: _Asked, counted: Counted, plan: Plan, *, intervals: bool) -> 
     tied = pairs / (int(totals.n_known) * int(totals.n_open))
     values = np.array([(least + most) / 2 for least, most in found])
     return _Measured(values, found, variances, tied, counted.cells(plan) if intervals else None)
+
+
+def _outwards(bounds: tuple[float, float], span: tuple[float, float]) -> tuple[float, float]:
+    """Bounds that also hold for a value that is rounded otherwise; none lies outside the metric's range."""
+    least, most = bounds
+    if least == most:  # the order of samples does not matter, and both are the value
+        return bounds
+    return max(least - _ROUNDING, span[0]), min(most + _ROUNDING, span[1])
 
 
 def _as_tied(counted: Counted, against: str) -> CellCounts:
