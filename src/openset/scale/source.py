@@ -188,10 +188,7 @@ def _check_alike(one: _Described, first: _Described) -> None:
 
 def _parts_of(about: _Described, part_rows: int) -> list[Part]:
     """Neighbouring groups of rows up to so many rows; a larger group is divided."""
-    try:
-        stat = about.file.stat()
-    except OSError as error:
-        raise OpenSetError(f"{about.file} cannot be read: {error.strerror}.") from error
+    size, changed_at = _state(about.file)
     cuts, at = [0], 0
     for rows in about.groups:
         if rows > 2 * part_rows:
@@ -202,7 +199,7 @@ def _parts_of(about: _Described, part_rows: int) -> list[Part]:
             cuts.append(at)
     cuts.append(at)
     return [
-        Part(str(about.file), start, stop - start, stat.st_size, stat.st_mtime_ns, about.groups)
+        Part(str(about.file), start, stop - start, size, changed_at, about.groups)
         for start, stop in zip(cuts, cuts[1:], strict=False)
         if stop > start
     ]
@@ -216,11 +213,7 @@ def read_rows(part: Part, source: Source) -> Rows:
     import polars as pl
 
     file = Path(part.file)
-    try:
-        stat = file.stat()
-    except OSError as error:
-        raise OpenSetError(f"{file} is gone or cannot be read any more: {error.strerror}.") from error
-    if (stat.st_size, stat.st_mtime_ns) != (part.size, part.changed):
+    if _state(file) != (part.size, part.changed):
         raise changed(file)
     with readable(file):
         table = pl.scan_parquet(file, glob=False).slice(part.first, part.rows).select(source.columns).collect()
@@ -230,6 +223,15 @@ def read_rows(part: Part, source: Source) -> Rows:
         return _checked(table, part, source)
     except OpenSetError as error:
         raise OpenSetError(f"{file}: {error}") from error
+
+
+def _state(file: Path) -> tuple[int, int]:
+    """Size and time of the last change, in nanoseconds."""
+    try:
+        stat = file.stat()
+    except OSError as error:
+        raise OpenSetError(f"{file} is gone or cannot be read any more: {error.strerror}.") from error
+    return stat.st_size, stat.st_mtime_ns
 
 
 def changed(file: Path | str) -> OpenSetError:

@@ -103,7 +103,7 @@ class Store:
 
 def _load(file: Path) -> dict[str, Any] | None:
     try:
-        with np.load(file, allow_pickle=False) as content:
+        with file.open("rb") as stream, np.load(stream, allow_pickle=False) as content:
             return {name: content[name] for name in content.files}
     except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
         return None
