@@ -2,9 +2,9 @@
 
     python benchmarks/scale.py [--rows 10000000 100000000] [--folder DIR] [--classes 10] [--memory 100000000] [--keep]
 
-Each size is made once (float32 score, int16 label and prediction, 10,000,000 rows in a file), then measured in processes
-of their own: CPU seconds, peak memory, and ratios to a scan by polars that reads every value of the three columns. Up to
---memory rows the values are also computed in memory, and must be the same bits.
+Each size is made once (float32 score, int16 label and prediction, 10,000,000 rows in a file), then measured in
+processes of their own: CPU seconds, peak memory, and ratios to a scan by polars that reads every value of the three
+columns. Up to --memory rows the values are also computed in memory, and must be the same bits.
 """
 
 import argparse
@@ -41,8 +41,10 @@ from openset._core.memory import keep_memory
 from openset.scale.evaluation import evaluate_source
 from openset.scale.source import open_source
 keep_memory()
-made = evaluate_source(open_source({folder!r}), mode={mode!r}, intervals={intervals}, engine={engine!r}, workers={workers},
-                       temp=__import__("pathlib").Path({folder!r}).parent)
+made = evaluate_source(
+    open_source({folder!r}), mode={mode!r}, intervals={intervals}, engine={engine!r}, workers={workers},
+    temp=__import__("pathlib").Path({folder!r}).parent
+)
 found = [one.as_json() for one in made.results]
 """
 _MEMORY = """

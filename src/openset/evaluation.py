@@ -14,7 +14,6 @@ from openset.intervals import delong_of, percentile_intervals
 from openset.metrics import METRICS, Metric, describe, titled
 from openset.scores import Scores
 
-
 Array = NDArray[np.float64]
 LARGE = 1_000_000
 """From so many rows on, resamples are drawn from counts of neighbouring scores, not from the rows."""

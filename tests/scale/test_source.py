@@ -1,7 +1,5 @@
 """What may be wrong with one file among many: a sentence that names the file, and the row where there is one."""
 
-import os
-
 import numpy as np
 import polars as pl
 import pytest
@@ -58,7 +56,10 @@ def test_nothing_to_read(tmp_path, text, sentence):
 @pytest.mark.parametrize(
     ("columns", "sentence"),
     [
-        ({"unknown_score": pl.col("unknown_score").cast(pl.Float64)}, "1.parquet has unknown_score as float64, .*0.parquet"),
+        (
+            {"unknown_score": pl.col("unknown_score").cast(pl.Float64)},
+            "1.parquet has unknown_score as float64, .*0.parquet",
+        ),
         ({"group": pl.lit("far")}, "1.parquet has other columns than .*0.parquet"),
         ({"label": pl.lit("cat")}, "1.parquet: column 'label' holds String"),
         ({"unknown_score": pl.lit("x")}, "1.parquet: column 'unknown_score' holds String"),
@@ -123,7 +124,7 @@ def test_a_file_that_changes_between_the_passes(folder, monkeypatch):
 
 def test_a_file_that_is_gone(folder):
     source = open_source(str(folder))
-    os.remove(folder / "0.parquet")
+    (folder / "0.parquet").unlink()
     with pytest.raises(OpenSetError, match="0.parquet is gone"):
         read_rows(source.parts[0], source)
 

@@ -47,6 +47,8 @@ def against_choices(kinds: Sequence[OpenKind]) -> list[str]:
     >>> against_choices(PLAIN), against_choices(PLAIN[:1])
     (['all', 'negative', 'unknown'], ['all'])
     """
-    words = [word for word, label in (("negative", NEGATIVE), ("unknown", UNKNOWN)) if label in {k.label for k in kinds}]
+    words = [
+        word for word, label in (("negative", NEGATIVE), ("unknown", UNKNOWN)) if label in {k.label for k in kinds}
+    ]
     names = sorted({kind.group for kind in kinds} - {""})
     return ["all", *(words if len(words) > 1 else []), *(names if len(names) > 1 else [])]

@@ -107,9 +107,8 @@ def cell_values(
     rng = np.random.default_rng(seed)
     base = cells.values(asked)
     found = np.empty((n_resamples, len(asked)))
-    for row in found:
-        row[:] = cells.resample(rng).values(asked)
-        row -= base
+    for number in range(n_resamples):
+        found[number] = cells.resample(rng).values(asked) - base
         if progress is not None:
             progress(1)
     return found

@@ -33,9 +33,11 @@ def order_keys(score: Floats) -> NDArray[Any]:
     [0, 1, 2, 3]
     """
     signed, unsigned = (np.int32, np.uint32) if score.dtype == np.float32 else (np.int64, np.uint64)
-    bits = (score + score.dtype.type(0)).view(unsigned)
-    sign = bits.view(signed) >> (8 * bits.itemsize - 1)
-    bits ^= sign.view(unsigned) | unsigned(1 << (8 * bits.itemsize - 1))
+    bits: NDArray[Any] = (score + score.dtype.type(0)).view(unsigned)
+    moved: NDArray[Any] = bits.view(signed)
+    sign = moved >> (8 * bits.itemsize - 1)
+    flipped: NDArray[Any] = sign.view(unsigned)
+    bits ^= flipped | flipped.dtype.type(1 << (8 * bits.itemsize - 1))
     return bits
 
 

@@ -97,7 +97,7 @@ class Scale:
                 source,
                 against=against,
                 also=also,
-                mode=mode,  # type: ignore[arg-type]
+                mode=mode,
                 intervals=intervals,
                 n_resamples=n_resamples,
                 seed=seed,
@@ -120,7 +120,9 @@ def read_all(source: "Source") -> "Scores":
         groups = np.concatenate([np.array(one.names)[one.group] for one in parts])
     try:
         return Scores(
-            *(np.concatenate([getattr(one, name) for one in parts]) for name in ("label", "prediction", "score")),
+            np.concatenate([one.label for one in parts]),
+            np.concatenate([one.prediction for one in parts]),
+            np.concatenate([one.score for one in parts]),
             class_names=source.class_names,
             groups=groups,
             meta=source.meta,

@@ -120,9 +120,7 @@ def command(
     n_resamples = [0 if scores is None else resamples or resamples_for(len(scores)) for scores in models]
     also = [*asked, *needed_by(bars)]
     found = {
-        file: scale.evaluate(
-            source, against=against, also=also, intervals=intervals, n_resamples=resamples, seed=seed
-        )
+        file: scale.evaluate(source, against=against, also=also, intervals=intervals, n_resamples=resamples, seed=seed)
         for file, source in many.items()
     }
     evaluations = []

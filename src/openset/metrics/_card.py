@@ -118,7 +118,7 @@ def make_card(
     headline: bool = False,
     invariant_to_repeats: bool = True,
 ) -> Metric:
-    """The card of a metric; without `of` or `fold`, `function` is a plain function of arrays, and what it takes says the rest.
+    """The card of a metric; without `of` or `fold`, `function` takes plain arrays, and what it takes says the rest.
 
     >>> def caught_above_mean(labels, unknown_score):
     ...     return (unknown_score[labels < 0] > unknown_score.mean()).mean()

@@ -64,7 +64,11 @@ def _least_aupr(counts: Tally, positive: Positive) -> float:
     if positive == "known":
         found, called, n = counts.known, counts.accepted, counts.n_known
     else:
-        found, called, n = (counts.n_open - counts.open)[::-1], (counts.n_samples - counts.accepted)[::-1], counts.n_open
+        found, called, n = (
+            (counts.n_open - counts.open)[::-1],
+            (counts.n_samples - counts.accepted)[::-1],
+            counts.n_open,
+        )
     together = counts.tied_steps[:: 1 if positive == "known" else -1]
     gain, before = np.diff(found), called[:-1]
     one_by_one = gain - (before - found[:-1]) * harmonic_between(before, before + gain)

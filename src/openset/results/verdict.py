@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from openset.evaluation import Evaluation, Result
-from openset.results.numbers import difference, bounded, number, p_text, percent, percents
+from openset.results.numbers import bounded, difference, number, p_text, percent, percents
 from openset.results.paired import Paired
 from openset.results.spread import Spread
 from openset.results.views.runs import BenchRow

@@ -93,7 +93,7 @@ class Counted:
     def settled(self, n_classes: int) -> "Counted":
         """Of all rows: with the kinds of open-set samples that there are alone, and with K classes."""
         wide = self._wider(self.kinds, max(n_classes, len(self.class_totals)))
-        there = wide.fine.any(axis=0)
+        there = np.asarray(wide.fine.any(axis=0))
         there[:FIRST_OPEN] = True
         kinds = tuple(kind for kind, kept in zip(wide.kinds, there[FIRST_OPEN:], strict=True) if kept)
         totals = wide.class_totals
@@ -205,8 +205,8 @@ def count_rows(rows: Rows, plan: Plan) -> Counted:
     table = np.zeros(plan.n_coarse * n_kinds * n_classes, dtype=np.int64)
     missed = np.zeros(n_classes, dtype=np.int64)
     word = np.uint16 if plan.bins.width == 32 else np.uint64
-    lowest = np.full(plan.bins.n, np.iinfo(word).max, dtype=word)
-    highest = np.zeros(plan.bins.n, dtype=word)
+    lowest: NDArray[Any] = np.full(plan.bins.n, np.iinfo(word).max, dtype=word)
+    highest: NDArray[Any] = np.zeros(plan.bins.n, dtype=word)
     several = np.zeros(plan.bins.n, dtype=np.bool_)  # bins that are known to hold more than one score
     coarse = (plan.coarse * (n_kinds * n_classes)).astype(np.int32)
     for block in range(0, len(rows), _BLOCK):

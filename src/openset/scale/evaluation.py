@@ -93,7 +93,7 @@ def evaluate_source(
     return Evaluation(
         results=results,
         against=tuple(asked.chosen),
-        notes=tuple([*asked.notes, *_notes(results, measured, counted)]),
+        notes=(*asked.notes, *_notes(results, measured, counted)),
         n_known=int(counted.class_totals.sum()),
         n_negative=counted.total(NEGATIVE),
         n_unknown=counted.total(UNKNOWN),
@@ -111,9 +111,9 @@ def evaluate_source(
 class _Totals(Tally):
     """How many samples there are; all that a fold needs at the end."""
 
-    n_known: float  # type: ignore[misc]
-    n_open: float  # type: ignore[misc]
-    n_classes: int  # type: ignore[misc]
+    n_known: float
+    n_open: float
+    n_classes: int
 
     @property
     def n_samples(self) -> float:
@@ -132,9 +132,7 @@ class _Asked:
     notes: list[str]
 
     @classmethod
-    def of(
-        cls, counted: Counted, against: str | Sequence[str] | None, also: Iterable[Also], mode: Mode
-    ) -> "_Asked":
+    def of(cls, counted: Counted, against: str | Sequence[str] | None, also: Iterable[Also], mode: Mode) -> "_Asked":
         """Every metric that counts tell; one that they do not is left out, unless it is asked for by name."""
         given = [against] if isinstance(against, str) else list(against or against_choices(counted.kinds))
         chosen = list(dict.fromkeys(given))
@@ -144,7 +142,9 @@ class _Asked:
         without = list(dict.fromkeys(r.metric.name for r in requests if r.metric.fold is None))
         refused = next((name for name in without if name in named), None)
         if refused is not None:
-            raise OpenSetError(f"{refused} needs all rows in memory: evaluate fewer rows, in one file, for this metric.")
+            raise OpenSetError(
+                f"{refused} needs all rows in memory: evaluate fewer rows, in one file, for this metric."
+            )
         kept = [(r, r.metric.fold(**r.params)) for r in requests if r.metric.fold is not None]
         for request, fold in kept:
             if mode == "bounds" and isinstance(fold, Reading) and fold.place is not None and fold.place.named:

@@ -3,6 +3,7 @@
 import glob
 import json
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -87,7 +88,8 @@ def find_files(text: str) -> list[Path]:
         if not found:
             raise OpenSetError(f"{text} is a folder without .parquet files.")
         return found
-    found = sorted(Path(one) for one in glob.glob(text, recursive=True) if Path(one).is_file())
+    matching = glob.glob(text, recursive=True)  # noqa: PTH207 (a pattern may begin anywhere)
+    found = sorted(file for file in map(Path, matching) if file.is_file())
     if not found:
         raise OpenSetError(f"Nothing matches '{text}': put the pattern in quotes, and check the folder.")
     odd = next((file for file in found if file.suffix.lower() != ".parquet"), None)
@@ -145,7 +147,9 @@ def _describe(file: Path) -> _Described:
                 "`Scores.write` makes of names."
             )
     if schema["unknown_score"] not in (pl.Float32, pl.Float64):
-        raise OpenSetError(f"{file}: column 'unknown_score' holds {schema['unknown_score']}; it must be float32 or float64.")
+        raise OpenSetError(
+            f"{file}: column 'unknown_score' holds {schema['unknown_score']}; it must be float32 or float64."
+        )
     if _GROUP in schema and not (schema[_GROUP] == pl.String or isinstance(schema[_GROUP], pl.Categorical | pl.Enum)):
         raise OpenSetError(f"{file}: column 'group' holds {schema[_GROUP]}; it must be text.")
     names, meta = _own(about)
@@ -200,7 +204,7 @@ def _parts_of(about: _Described, part_rows: int) -> list[Part]:
     cuts.append(at)
     return [
         Part(str(about.file), start, stop - start, size, changed_at, about.groups)
-        for start, stop in zip(cuts, cuts[1:], strict=False)
+        for start, stop in pairwise(cuts)
         if stop > start
     ]
 
@@ -280,6 +284,8 @@ def sample_rows(source: Source) -> list[Rows]:
     for parts in by_file.values():
         some = parts[:: max(1, -(-len(parts) // _SAMPLES))]
         for part in some:
-            head = Part(part.file, part.first, min(part.rows, each // len(some) + 1), part.size, part.changed, part.groups)
+            head = Part(
+                part.file, part.first, min(part.rows, each // len(some) + 1), part.size, part.changed, part.groups
+            )
             found.append(read_rows(head, source))
     return found

@@ -4,6 +4,7 @@ import logging
 import os
 import socket
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 from openset.errors import OpenSetError
@@ -55,7 +56,7 @@ class OnRay(Engine):
         import ray
 
         run = ray.remote(num_cpus=1, max_retries=_RETRIES)(_call)
-        shared, folder = ray.put(work), os.getcwd()
+        shared, folder = ray.put(work), str(Path.cwd())
         todo = iter(enumerate(tasks))
         places: dict[Any, int] = {}
         try:
