@@ -24,6 +24,7 @@ Ints = NDArray[np.int64]
 _ENTRIES = 1 << 17
 """Numbers that are drawn for a resample, about."""
 _FEWEST, _MOST = 128, 1024
+_SINGLES = 64  # samples at either end that have cells of their own
 
 
 def cells_for(n_classes: int, n_kinds: int) -> int:
@@ -36,13 +37,12 @@ def cell_ends(n: int, n_cells: int) -> Ints:
 
     There single samples matter: among the few most unknown ones may be no known at all.
 
-    >>> cell_ends(100, 4)
-    array([  1,   2,   3,   4,   6,   8,  12,  16,  24,  25,  50,  75,  76,
-            84,  88,  92,  94,  96,  97,  98,  99, 100])
+    >>> cell_ends(1000, 4)[[0, 1, 2, -3, -2, -1]]
+    array([   1,    2,    3,  998,  999, 1000])
     """
     even = np.arange(1, n_cells + 1) * n // n_cells
-    near = [m for power in range(64) for m in (1 << power, 3 << power) if m < n / n_cells]
-    tails = np.array(near, dtype=np.int64)
+    near = [*range(1, _SINGLES), *(part << power for power in range(40) for part in range(_SINGLES, 2 * _SINGLES, 8))]
+    tails = np.array([m for m in near if m < n / n_cells], dtype=np.int64)
     found = np.unique(np.concatenate((even, tails, n - tails)))
     return found[found > 0]
 
