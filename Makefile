@@ -3,15 +3,22 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
 CONSTRAINTS ?= --constraint constraints.txt
+# One process per core, and one thread in each: small networks do not gain from a second.
+PYTEST := OMP_NUM_THREADS=1 $(BIN)/pytest -n auto
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check $(CONSTRAINTS)
 
-.PHONY: demo test environment lint types tests adapters docs wheel clean
+.PHONY: demo test test-all environment lint types tests fuzz chaos adapters docs wheel changelog clean
 
 demo: $(VENV)/.demo
 	$(BIN)/openset demo --out openset-demo
 	@echo "The results are in openset-demo/."
 
+# What a contributor runs while working: everything but the tests that take long.
 test: lint types tests
+
+# Everything: what must hold before a change lands.
+test-all: lint types
+	$(PYTEST)
 
 environment: $(VENV)/.dev
 
@@ -25,7 +32,16 @@ types: $(VENV)/.dev
 	$(BIN)/mypy
 
 tests: $(VENV)/.dev
-	$(BIN)/pytest
+	$(PYTEST) -m 'not slow'
+
+# Damaged files and odd options for every command; the seed is the date, or OPENSET_FUZZ_SEED.
+N ?= 2000
+fuzz: $(VENV)/.dev
+	PYTHONPATH=tests $(BIN)/python -m fuzz $(N)
+
+# Commands that are killed at random moments and run again: make chaos N=100.
+chaos: $(VENV)/.dev
+	PYTHONPATH=tests $(BIN)/python -m chaos $(N)
 
 # torchvision's compiled part does not load beside every PyTorch, and other packages import it wherever they see it:
 # the tests of what stands on it have it in a folder of its own.
@@ -45,6 +61,9 @@ wheel:
 	build/wheel/bin/python -m build --outdir dist .
 	build/wheel/bin/python -m pip install --quiet --disable-pip-version-check $(CONSTRAINTS) dist/*.whl
 	cd build && wheel/bin/openset --version && wheel/bin/openset protocols list > wheel/protocols.txt
+
+changelog: $(VENV)/.dev
+	$(BIN)/towncrier build --draft --version next
 
 clean:
 	rm -rf $(VENV) .adapters build dist site openset-demo .pytest_cache .mypy_cache .ruff_cache

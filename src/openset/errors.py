@@ -1,5 +1,6 @@
 """The one error a user sees: a plain sentence that says what is wrong and what to do."""
 
+import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from difflib import get_close_matches
@@ -13,6 +14,20 @@ class OpenSetError(ValueError):
 
 class OpenSetWarning(UserWarning):
     """Input that can be used, but probably does not mean what the user thinks."""
+
+
+class OpenSetDeprecationWarning(OpenSetWarning, FutureWarning):
+    """Something that a later version will no longer accept; the message says what to use instead."""
+
+
+def warn_deprecated(sentence: str, *, removed_in: str, stacklevel: int = 2) -> None:
+    """Warn, once per place, of what still works but will not in version `removed_in`.
+
+    >>> warn_deprecated("alpha is now called level.", removed_in="0.4")  # doctest: +SKIP
+    OpenSetDeprecationWarning: alpha is now called level. openset 0.4 will no longer accept the old form.
+    """
+    message = f"{sentence} openset {removed_in} will no longer accept the old form."
+    warnings.warn(message, OpenSetDeprecationWarning, stacklevel=stacklevel + 1)
 
 
 class MissingPackageError(ImportError, OpenSetError):
@@ -32,6 +47,8 @@ _EXTRAS = {
     "torchvision": ("torchvision", "vision"),
     "timm": ("timm", "vision"),
     "transformers": ("transformers", "transformers"),
+    "onnx": ("onnx", "onnx"),
+    "onnxruntime": ("onnxruntime", "onnx"),
 }
 """Packages by the name under which they are imported: what people call them, and the extra that brings them."""
 

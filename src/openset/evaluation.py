@@ -153,6 +153,7 @@ def evaluate(
     *,
     against: str | Sequence[str] | None = None,
     also: Iterable[Also] = (),
+    headline: bool = False,
     intervals: bool = True,
     n_resamples: int | None = None,
     level: float = 0.95,
@@ -166,7 +167,8 @@ def evaluate(
     the resamples are drawn from counts of samples with neighbouring scores, which takes the same time for any number.
 
     `also` are further metrics, as (name, options, against): with options of one's own, such as `("ccr_at_fpr",
-    {"fpr": 0.05}, None)`, for every `against` or for one alone.
+    {"fpr": 0.05}, None)`, for every `against` or for one alone. With `headline`, only the few metrics that sum up a
+    model, and those.
 
     >>> scores = Scores([0, 1, 0, -2, -2], [0, 1, 1, 0, 1], [0.1, 0.2, 0.6, 0.5, 0.9])
     >>> evaluate(scores).find("open_auc").value.__round__(3)
@@ -174,7 +176,7 @@ def evaluate(
     """
     check_options(against, n_resamples, level)
     chosen = [against] if isinstance(against, str) else list(dict.fromkeys(against or scores.against_choices()))
-    requests = requests_for(chosen, also, probabilities=scores.probabilities is not None)
+    requests = requests_for(chosen, also, headline=headline, probabilities=scores.probabilities is not None)
     compute = evaluator(scores, requests)
     values = compute(None)
     n_resamples = resamples_for(len(scores)) if n_resamples is None else n_resamples
@@ -198,6 +200,7 @@ def evaluate(
                 scores.notes,
                 results,
                 tied,
+                meta=scores.meta,
                 constant=scores.unknown_score.min() == scores.unknown_score.max(),
                 n_classes=scores.n_classes,
                 n_present=len(np.unique(scores.labels[scores.labels >= 0])),
@@ -227,15 +230,21 @@ def check_options(against: str | Sequence[str] | None, n_resamples: int | None, 
         )
 
 
-def requests_for(chosen: Sequence[str], also: Iterable[Also], *, probabilities: bool) -> list[Request]:
-    """Every metric with the options that its card names, against each of `chosen`, then those of `also`."""
+def requests_for(
+    chosen: Sequence[str], also: Iterable[Also], *, headline: bool = False, probabilities: bool
+) -> list[Request]:
+    """Every metric with the options that its card names, against each of `chosen`, then those of `also`.
+
+    With `headline` only the few that sum up a model, and those of `also`.
+    """
     requests = [
         Request(card, params, part)
         for part in chosen
         for card in METRICS.values()
         if card.source == "counts" or probabilities
         if card.sees_open_set or part == chosen[0]
-        for params in card.variants
+        for params in (card.variants[:1] if headline else card.variants)
+        if card.headline or not headline
     ]
     for name, params, where in also:
         card = METRICS[name]
@@ -299,11 +308,22 @@ def resamples_for(n_samples: int) -> int:
     return int(np.clip(20_000_000 // n_samples, 200, 1000))
 
 
+def _why_below_chance(meta: Mapping[str, Any]) -> str:
+    """A score that openset made points the way it should; one of unknown origin may not."""
+    if meta.get("score"):
+        return (
+            "open-set samples look more familiar to the model than known ones do. The score points the correct way: "
+            "train longer, or try another one (see: openset scores)."
+        )
+    return "the score seems to point the wrong way. Higher must mean more unknown; negate it if it is a confidence."
+
+
 def hints(
     notes: Sequence[str],
     results: Sequence[Result],
     tied_pairs: float,
     *,
+    meta: Mapping[str, Any],
     constant: bool,
     n_classes: int,
     n_present: int,
@@ -315,8 +335,7 @@ def hints(
     elif tied_pairs > 0.05:
         found.append(f"{tied_pairs:.0%} of the pairs of a known and an open-set sample have equal scores (rounded?).")
     found += [
-        f"AUROC against {result.against} is {result.value:.3f}: the score seems to point the wrong way. Higher must "
-        "mean more unknown; negate it if it is a confidence."
+        f"AUROC against {result.against} is {result.value:.3f}: {_why_below_chance(meta)}"
         for result in results
         if result.name == "auroc" and (result.high if result.high is not None else result.value) < 0.5
     ]

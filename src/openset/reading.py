@@ -27,7 +27,7 @@ def read_scores(
     words: LabelWords = NO_WORDS,
 ) -> Scores:
     """What `Scores.read` says."""
-    trained = None if fit is None else _read_fit(fit, background, words)
+    trained = None if fit is None else read_fit(fit, background, words)
     if score is None and isinstance(trained, FittedScore):
         score = str(trained.spec)
     columns = read_columns(path, words)
@@ -37,14 +37,14 @@ def read_scores(
         raise naming(path, error) from error
 
 
-def _read_fit(path: str | Path, background: bool, words: LabelWords) -> Outputs | FittedScore:
+def read_fit(path: str | Path, background: bool, words: LabelWords) -> Outputs | FittedScore:
     """Training outputs, or a score that is fitted already."""
     if Path(path).suffix == ".safetensors":
         return load(path)
     return read_outputs(path, background=background, words=words)
 
 
-def _head(columns: ScoreColumns) -> Head | None:
+def head_of(columns: ScoreColumns) -> Head | None:
     """The last layer, where the file has it: without a bias it has none."""
     return None if columns.weight is None else (columns.weight, columns.bias)
 
@@ -53,15 +53,20 @@ def read_outputs(path: str | Path, *, background: bool = False, words: LabelWord
     """Logits and features with their labels, for scores that learn from the training part."""
     columns = read_columns(path, words)
     try:
-        labels = None if columns.labels is None else checks.as_ints("labels", columns.labels)
-        checks.check_lengths(labels=labels, logits=columns.logits, features=columns.features)
-        matrices = {
-            name: None if values is None else as_matrix(name, values)
-            for name, values in (("logits", columns.logits), ("features", columns.features))
-        }
+        return outputs_of(columns, background=background, name=str(path))
     except OpenSetError as error:
         raise naming(path, error) from error
-    return Outputs(labels, **matrices, background=background, name=str(path), head=_head(columns))
+
+
+def outputs_of(columns: ScoreColumns, *, background: bool = False, name: str = "the file") -> Outputs:
+    """Logits and features of what a file holds; `name` is what errors call it."""
+    labels = None if columns.labels is None else checks.as_ints("labels", columns.labels)
+    checks.check_lengths(labels=labels, logits=columns.logits, features=columns.features)
+    matrices = {
+        kind: None if values is None else as_matrix(kind, values)
+        for kind, values in (("logits", columns.logits), ("features", columns.features))
+    }
+    return Outputs(labels, **matrices, background=background, name=name, head=head_of(columns))
 
 
 def _check_agreement(scores: Scores) -> None:
@@ -86,7 +91,7 @@ def _from_columns(
     if columns.labels is None:
         raise OpenSetError("there is no column 'label' (in NPZ files: 'labels' or 'gt').")
     if columns.logits is None and columns.probabilities is not None and score in (None, "msp"):
-        return _as_given(_by_probability(columns, background), background)
+        return _as_given(by_probability(columns, background), background)
     if columns.logits is None:
         raise OpenSetError(_what_is_missing(columns, score))
     return Scores.from_logits(
@@ -95,7 +100,7 @@ def _from_columns(
         score=score or "max_logit",
         background=background,
         features=columns.features,
-        head=_head(columns),
+        head=head_of(columns),
         fit=fit,
         class_names=columns.class_names,
         ids=columns.ids,
@@ -116,7 +121,7 @@ def _what_is_missing(columns: ScoreColumns, score: str | None) -> str:
     )
 
 
-def _by_probability(columns: ScoreColumns, background: bool) -> ScoreColumns:
+def by_probability(columns: ScoreColumns, background: bool) -> ScoreColumns:
     """What `predict_proba` gives: the class with the largest probability, and the more unknown the smaller that is."""
     assert columns.probabilities is not None
     probabilities = checks.as_probabilities(columns.probabilities).astype(np.float64)

@@ -45,7 +45,7 @@ def test_list_says_what_is_on_this_machine(capsys, tmp_path):
     assert lines["digits"].rstrip().endswith("yes")
     assert lines["imagenet-p3"].split()[1:5] == ["151", "97", "164", "1"]
     assert lines["imagenet-p3"].rstrip().endswith("no")
-    assert len(json.loads((tmp_path / "list.json").read_text())["protocols"]) == 13
+    assert len(json.loads((tmp_path / "list.json").read_text())["protocols"]) == 16
 
 
 def test_three_folders_of_photos_in_one_command(capsys, photos, tmp_path):
@@ -127,3 +127,21 @@ def test_bad_lists_are_one_sentence(capsys, photos, tmp_path):
     assert f"test.csv, row {row}: there is no image" in refused(capsys, "show", lists, "--data-root", photos)
     (lists / "test.csv").write_text(good + "../../etc/passwd,0\n")
     assert "leads out of" in refused(capsys, "show", lists, "--data-root", photos)
+
+
+def test_make_writes_a_protocol_that_can_be_shown(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("beagle", "pug", "tabby", "van"):
+        write_photos(tmp_path / "photos" / name, 6)
+    (tmp_path / "tree.csv").write_text("class,parent\nbeagle,dog\npug,dog\ntabby,cat\nvan,car\n")
+    words = ("--data", "photos", "--hierarchy", "tree.csv", "--known", "dog", "--negative", "cat", "--unknown", "car")
+    code, text, _ = run(capsys, "make", "p.yaml", *words, "--json", "p.json")
+    assert code == 0
+    assert "p.yaml: 2 known, 1 negative, 1 unknown classes." in text
+    assert json.loads((tmp_path / "p.json").read_text())["known"] == ["beagle", "pug"]
+    code, text, _ = run(capsys, "show", "p.yaml")
+    assert code == 0
+    assert "beagle, pug" in text
+    assert "no class or parent 'dgo'" in refused(capsys, "make", "q.yaml", *words[:4], "--known", "dgo")
+    assert "is a .yaml or a .json file" in refused(capsys, "make", "q.txt", *words)
+    assert not (tmp_path / "q.yaml").exists()

@@ -169,14 +169,14 @@ def test_files_that_are_no_thresholds_are_refused(tmp_path):
 )
 def test_thresholds_that_could_not_be_written_again_are_refused(tmp_path, content):
     (tmp_path / "t.json").write_text(content)
-    with pytest.raises(OpenSetError, match=r"t\.json is not a threshold file: .* (finite|half a character)"):
+    with pytest.raises(OpenSetError, match=r"t\.json.* (finite|half a character)"):
         Threshold.read(tmp_path / "t.json")
 
 
 @pytest.mark.parametrize(
     ("field", "message"),
     [
-        ('"schema": 3', "of schema 3, and this version of openset reads 1 and 2: install a newer one"),
+        ('"schema": 4', "of schema 4, and this version of openset reads 1 to 3: install a newer one"),
         ('"schema": "2"', "of schema '2'"),
         ('"score": "energy"', "'score' must hold a name and params"),
         ('"score": {"params": {}}', "'score' must hold a name and params"),
@@ -195,7 +195,9 @@ def test_a_field_of_the_wrong_kind_is_named(tmp_path, field, message):
     parts["achieved"] = '"achieved": {}'
     parts[field.split('"')[1]] = field
     (tmp_path / "t.json").write_text("{" + ", ".join(parts.values()) + "}")
-    with pytest.raises(OpenSetError, match=r"t\.json is (not )?a threshold file") as caught:
+    with pytest.raises(
+        OpenSetError, match=r"t\.json(: there is half a character| is (not )?a threshold file)"
+    ) as caught:
         Threshold.read(tmp_path / "t.json")
     assert message in str(caught.value)
 

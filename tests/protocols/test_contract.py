@@ -24,6 +24,9 @@ NAMES = {
     "imagenet-p1",
     "imagenet-p2",
     "imagenet-p3",
+    "tinyimagenet-p1",
+    "tinyimagenet-p2",
+    "tinyimagenet-p3",
 }
 
 

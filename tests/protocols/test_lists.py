@@ -48,6 +48,9 @@ def test_the_label_of_a_known_class_is_its_position_in_the_list():
         ("imagenet-p1", (116, 67, 166)),
         ("imagenet-p2", (30, 31, 55)),
         ("imagenet-p3", (151, 97, 164)),
+        ("tinyimagenet-p1", (15, 11, 118)),
+        ("tinyimagenet-p2", (13, 13, 33)),
+        ("tinyimagenet-p3", (37, 18, 132)),
     ],
 )
 def test_numbers_of_classes_in_every_split(name, counts):

@@ -27,8 +27,8 @@ def as_precise(scores: Floats, threshold: ArrayLike) -> NDArray[Any]:
         return np.asarray(threshold).astype(scores.dtype)
 
 
-def is_rejected(scores: Floats, threshold: float) -> Bools:
-    """Which samples are rejected at a threshold: those whose unknown score is above it.
+def is_rejected(scores: Floats, threshold: ArrayLike) -> Bools:
+    """Which samples are rejected at a threshold, one for all or one each: those whose unknown score is above it.
 
     >>> is_rejected(np.array([0.1, 0.3, 0.5]), 0.3)
     array([False, False,  True])

@@ -22,7 +22,7 @@ from openset.errors import OpenSetError
 def read_npz(path: str | Path) -> dict[str, NDArray[Any]]:
     """Arrays of an NPZ file; pickled objects are refused, because loading them could run code."""
     file = existing(path)
-    with _plainly(file, "NPZ"), file.open("rb") as stream:
+    with plainly(file, "NPZ"), file.open("rb") as stream:
         if stream.read(2) not in (b"PK", b"\x93N"):  # a zip archive, or a single array, which is explained below
             raise OpenSetError(f"{file} is not an NPZ file.")
         stream.seek(0)
@@ -33,13 +33,17 @@ def read_npz(path: str | Path) -> dict[str, NDArray[Any]]:
         archive = np.load(stream, allow_pickle=False)
         if not isinstance(archive, np.lib.npyio.NpzFile):
             raise OpenSetError(f"{file} is a single array, not an NPZ archive with named arrays.")
-        return {name: archive[name] for name in archive.files}
+        arrays = {name: archive[name] for name in archive.files}
+        if broken := next((name for name, array in arrays.items() if not isinstance(array, np.ndarray)), None):
+            # NumPy hands on the bytes of what does not begin as an array does.
+            raise OpenSetError(f"{file} is damaged: '{shortened(broken)}' in it is not an array.")
+        return arrays
 
 
 def read_npy(path: str | Path) -> NDArray[Any]:
     """The array of an NPY file, without pickled objects."""
     file = existing(path)
-    with _plainly(file, "NPY"), file.open("rb") as stream:
+    with plainly(file, "NPY"), file.open("rb") as stream:
         if stream.read(6) != b"\x93NUMPY":
             raise OpenSetError(f"{file} is not an NPY file.")
         stream.seek(0)
@@ -48,7 +52,7 @@ def read_npy(path: str | Path) -> NDArray[Any]:
 
 
 @contextmanager
-def _plainly(file: Path, kind: str) -> Iterator[None]:
+def plainly(file: Path, kind: str) -> Iterator[None]:
     """One sentence for each of the many ways in which reading such a file can fail."""
     try:
         yield

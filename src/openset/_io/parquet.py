@@ -23,7 +23,7 @@ def read_parquet(file: Path) -> "pl.DataFrame":
     """A Parquet file whose pages and rows, by its own account, fit into the file and into memory."""
     import polars as pl
 
-    with readable(file), _without_panics():
+    with readable(file), without_panics():
         check_pages(file)
         lazy = pl.scan_parquet(file, glob=False)  # a name is a name: polars would read brackets and stars as a pattern
         width = sum(map(_width, lazy.collect_schema().dtypes()))
@@ -35,7 +35,7 @@ def read_schema(file: Path) -> "pl.Schema":
     """Names and types of the columns."""
     import polars as pl
 
-    with readable(file), _without_panics():
+    with readable(file), without_panics():
         check_pages(file)
         return pl.scan_parquet(file, glob=False).collect_schema()
 
@@ -64,7 +64,7 @@ def readable(file: Path) -> Iterator[None]:
 
 
 @contextmanager
-def _without_panics() -> Iterator[None]:
+def without_panics() -> Iterator[None]:
     """Hold back what is printed on standard error: where a damaged file fails, polars prints where in its own code."""
     try:
         real = os.dup(2)

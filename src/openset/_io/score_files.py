@@ -12,7 +12,7 @@ ends in `_FV` or `_features`, which are also found beside `NAME_logits.npy`.
 """
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -34,7 +34,7 @@ from openset.errors import OpenSetError
 if TYPE_CHECKING:
     import polars as pl
 
-_METADATA = "openset"
+METADATA = "openset"
 """Under this name NPZ and Parquet files keep class names and meta."""
 _FEATURES = ("_fv", "_features")
 _PREDICTED = ("_preds", "_predictions")
@@ -64,7 +64,7 @@ def _read_parquet(file: Path, words: LabelWords) -> ScoreColumns:
     import polars as pl
 
     table = _table(file)
-    names, meta = _parse_metadata(pl.read_parquet_metadata(file).get(_METADATA, "{}"))
+    names, meta = parse_metadata(pl.read_parquet_metadata(file).get(METADATA, "{}"))
     return replace(from_table(table, checks.name_row, words=words, class_names=names), meta=meta)
 
 
@@ -90,9 +90,13 @@ def _table(file: Path) -> "pl.DataFrame":
 
 
 def _read_npz(file: Path, words: LabelWords) -> ScoreColumns:
-    arrays = read_npz(file)
+    return columns_of(read_npz(file), words)
+
+
+def columns_of(arrays: Mapping[str, NDArray[Any]], words: LabelWords) -> ScoreColumns:
+    """What the arrays of an NPZ file, or some rows of them, hold."""
     foreign = "gt" in arrays and "labels" not in arrays  # openset-imagenet: gt, logits, scores (softmax), features
-    names, meta = _parse_metadata(_single_text(arrays[_METADATA])) if _METADATA in arrays else (None, {})
+    names, meta = parse_metadata(_single_text(arrays[METADATA])) if METADATA in arrays else (None, {})
     if names is None and "class_names" in arrays:
         names = tuple(checks.as_text("class_names", arrays["class_names"]).tolist())
     labels, predictions = arrays.get("gt" if foreign else "labels"), arrays.get("predictions")
@@ -123,7 +127,7 @@ def _read_npz(file: Path, words: LabelWords) -> ScoreColumns:
 
 
 def _single_text(array: NDArray[Any]) -> str:
-    return str(checks.as_text(f"the '{_METADATA}' entry", array.reshape(-1))[0]) if array.size == 1 else "{}"
+    return str(checks.as_text(f"the '{METADATA}' entry", array.reshape(-1))[0]) if array.size == 1 else "{}"
 
 
 def _read_npy(file: Path, words: LabelWords) -> ScoreColumns:
@@ -172,9 +176,9 @@ _READERS: dict[str, Callable[[Path, LabelWords], ScoreColumns]] = {
 }
 
 
-def _parse_metadata(text: str) -> tuple[tuple[str, ...] | None, dict[str, Any]]:
+def parse_metadata(text: str) -> tuple[tuple[str, ...] | None, dict[str, Any]]:
     """Class names and meta; what else might stand there is not ours."""
-    metadata = parse_json(text, f"its '{_METADATA}' entry")
+    metadata = parse_json(text, f"its '{METADATA}' entry")
     if not isinstance(metadata, dict):
         return None, {}
     names, meta = metadata.get("class_names"), metadata.get("meta")
@@ -198,14 +202,14 @@ def write_columns(columns: ScoreColumns, path: str | Path) -> None:
     metadata = json.dumps({"class_names": columns.class_names, "meta": columns.meta}, allow_nan=False)
     if suffix == ".npz":
         names = ("labels", "predictions", "unknown_score", "probabilities", "ids", "groups", "open_classes")
-        arrays = {name: getattr(columns, name) for name in names} | {_METADATA: np.array(metadata)}
+        arrays = {name: getattr(columns, name) for name in names} | {METADATA: np.array(metadata)}
         write_npz(file, {name: array for name, array in arrays.items() if array is not None})
         return
     table = _as_table(columns)
     if suffix != ".parquet":
         write_csv(file, table, separator="\t" if suffix == ".tsv" else ",")
         return
-    write_parquet(file, table, {_METADATA: metadata})
+    write_parquet(file, table, {METADATA: metadata})
 
 
 def _as_table(columns: ScoreColumns) -> "pl.DataFrame":

@@ -1,5 +1,6 @@
 """The `openset` command: one file per command, found by its name in this folder; heavy imports wait inside."""
 
+import io
 import os
 import sys
 from importlib import import_module
@@ -47,6 +48,8 @@ def main(arguments: list[str] | None = None) -> None:
     debug = "--debug" in words or bool(os.environ.get("OPENSET_DEBUG"))
     keep_memory()
     prefer_avx2()
+    if isinstance(sys.stdout, io.TextIOWrapper):  # a terminal that lacks a letter shows its number
+        sys.stdout.reconfigure(errors="backslashreplace")
     try:
         try:
             from openset.cli._plugins import run_plugins

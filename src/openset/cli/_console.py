@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
+    from openset._core.labels import LabelWords
     from openset.results.table import Table as ResultTable
     from openset.scores import Scores
 
@@ -96,6 +97,13 @@ class Reading:
     negative_label: list[str] | None = None
     known_class: list[str] | None = None
 
+    @property
+    def words(self) -> "LabelWords":
+        """What labels mean beside the usual."""
+        from openset._core.labels import LabelWords
+
+        return LabelWords.of(self.unknown_label, self.negative_label, self.known_class)
+
     def read(self, path: Path) -> "Scores":
         """Scores from a file."""
         from openset.scores import Scores
@@ -130,13 +138,15 @@ def naming_files(*files: Path) -> Iterator[None]:
 
 
 @contextmanager
-def progress(text: str, total: int) -> Iterator[Callable[[int], object]]:
-    """A bar on standard error for long work; nothing where nobody watches."""
-    from rich.progress import Progress
+def progress(text: str, total: int | None) -> Iterator[Callable[[int], object]]:
+    """A bar on standard error for long work; nothing where nobody watches. Without a `total`, steps are counted."""
+    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
     from openset._io.terminal import make_console
 
     watching = make_console(stderr=True)
-    with Progress(console=watching, transient=True, disable=not watching.is_terminal) as bar:
+    counting = (SpinnerColumn(), TextColumn("{task.description} {task.completed:,}"), TimeElapsedColumn())
+    columns = Progress.get_default_columns() if total is not None else counting
+    with Progress(*columns, console=watching, transient=True, disable=not watching.is_terminal) as bar:
         task = bar.add_task(text, total=total)
         yield lambda steps: bar.advance(task, steps)

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from openset.cli._console import say
+from openset.cli._console import Reading, say
+from openset.cli._evaluated import Models, read_models
+from openset.cli._splits import name_files
 from openset.errors import OpenSetError
 
 if TYPE_CHECKING:
@@ -60,11 +62,32 @@ class Scale:
 
         return open_source(text) if self.asked or is_many(text) else None
 
-    def fits(self, source: "Source") -> bool:
-        """Whether the rows are few enough to be read as ever, and nothing else is asked for."""
+    def read_models(
+        self, files: Sequence[str], reading: Reading, tune: Path | None, seed: int
+    ) -> "tuple[Models, list[Scores | None], dict[int, Source]]":
+        """What is to be evaluated; of each its scores, or None and, by its place, the files that are to be counted."""
+        paths, sources = [Path(file) for file in files], [self.open(file) for file in files]
+        if not any(sources):
+            found = read_models(paths, reading, tune, seed)
+            return found, list(found.scores), {}
+        if tune is not None or reading != Reading(background=reading.background):
+            raise OpenSetError("--score, --fit, --tune and labels as words are for single files: score the rows first.")
+        models = [self.read(path, source, reading) for path, source in zip(paths, sources, strict=True)]
+        counted = {
+            place: source
+            for place, (source, scores) in enumerate(zip(sources, models, strict=True))
+            if source is not None and scores is None
+        }
+        return Models(name_files(paths), paths, []), models, counted
+
+    def read(self, path: Path, source: "Source | None", reading: Reading) -> "Scores | None":
+        """The rows in memory, where they are few enough and nothing else is asked for; None: they are to be counted."""
         from openset.evaluation import LARGE
 
-        return source.n_rows < LARGE and not (self.bounds or self.engine == "ray")
+        if source is None:
+            return reading.read(path)
+        counted = self.bounds or self.engine == "ray" or source.n_rows >= LARGE
+        return None if counted else read_all(source)
 
     def evaluate(
         self,

@@ -30,9 +30,10 @@ from openset.cli._outputs import (
     say_written,
     write_tables,
 )
+from openset.cli._page import FrozenOption, SamplesOption
 from openset.cli._plugins import MetricOption, parse_metrics
-from openset.cli._scale import BoundsOption, EngineOption, ExactOption, Scale, TempOption, read_all
-from openset.cli._splits import group_files, name_files, split_of
+from openset.cli._scale import BoundsOption, EngineOption, ExactOption, Scale, TempOption
+from openset.cli._splits import group_files, split_of
 from openset.errors import OpenSetError
 
 if TYPE_CHECKING:
@@ -55,6 +56,22 @@ def command(
     score: ScoreOption = None,
     background: BackgroundOption = False,
     fit: FitOption = None,
+    tune: Annotated[
+        Path | None,
+        typer.Option(
+            "--tune",
+            help="Validation outputs on which the parameters of each --score are chosen: against their open-set "
+            "samples, or against held-out known classes where they have none.",
+        ),
+    ] = None,
+    reference: Annotated[
+        str | None,
+        typer.Option(
+            "--reference",
+            help="The model, or score, that all others are tested against; else the one "
+            "that --tune chose, or the best.",
+        ),
+    ] = None,
     unknown_label: UnknownLabelOption = None,
     negative_label: NegativeLabelOption = None,
     known_class: KnownClassOption = None,
@@ -63,6 +80,8 @@ def command(
     markdown: MarkdownOption = None,
     csv: CsvOption = None,
     report: ReportOption = None,
+    samples: SamplesOption = None,
+    threshold: FrozenOption = None,
     figures: FiguresOption = None,
     require: Annotated[
         list[str] | None,
@@ -92,49 +111,50 @@ def command(
     Example: openset evaluate scores.csv --json result.json --require 'open_auc>=0.9'
     Example: openset evaluate a.parquet b.parquet --report report.html --figures figures
     Example: openset evaluate 'logs/*.parquet' --bounds
+    Example: openset evaluate outputs.npz --fit train.npz --score all --latex scores.tex
     """
     from openset.evaluation import evaluate, resamples_for
     from openset.results import tables
     from openset.results.document import Document
     from openset.results.metric_bars import needed_by, parse_metric_bar
+    from openset.results.score_tables import scores_table
 
     paths = [Path(file) for file in files]
-    check_outputs(json, latex, markdown, csv, report, folder=figures, inputs=[*paths, fit])
+    check_outputs(json, latex, markdown, csv, report, folder=figures, inputs=[*paths, fit, tune, threshold])
+    if report is None and (samples is not None or threshold is not None):
+        raise OpenSetError("--samples and --threshold are shown on the page: add --report FILE.html.")
     asked = [(name, options, None) for name, options in parse_metrics(metric)]
     reading = Reading(score, background, fit, unknown_label, negative_label, known_class)
     bars = [parse_metric_bar(text) for text in require or []]
     for bar in bars:
         if bar.end is not None and not intervals:
             raise OpenSetError(f"--require '{bar.text}' is about an interval: leave out --no-intervals.")
-    scale = Scale(engine, bounds, exact, temp)
-    sources = [scale.open(file) for file in files]
-    many = {file: one for file, one in zip(files, sources, strict=True) if one is not None and not scale.fits(one)}
-    if any(sources) and reading != Reading(background=background):
-        raise OpenSetError("--score, --fit and labels as words are for single files: score the rows first.")
-    if many and figures is not None:
-        raise OpenSetError(f"{next(iter(many))} has too many rows to draw curves of: leave out --figures.")
-    models = [
-        None if file in many else reading.read(path) if source is None else read_all(source)
-        for file, path, source in zip(files, paths, sources, strict=True)
-    ]
-    n_resamples = [0 if scores is None else resamples or resamples_for(len(scores)) for scores in models]
     also = [*asked, *needed_by(bars)]
-    found = {
-        file: scale.evaluate(source, against=against, also=also, intervals=intervals, n_resamples=resamples, seed=seed)
-        for file, source in many.items()
+    scale = Scale(engine, bounds, exact, temp)
+    given, models, sources = scale.read_models(files, reading, tune, seed)
+    in_memory = [scores for scores in models if scores is not None]
+    if len(in_memory) < len(models) and (figures or samples or threshold):
+        raise OpenSetError(
+            "Curves and samples are drawn of rows in memory: leave out --figures, --samples, --threshold."
+        )
+    counted = {
+        place: scale.evaluate(source, against=against, also=also, intervals=intervals, n_resamples=resamples, seed=seed)
+        for place, source in sources.items()
     }
+    n_resamples = [0 if scores is None else resamples or resamples_for(len(scores)) for scores in models]
     evaluations = []
     with progress("Evaluating", sum(n_resamples) if intervals else 1) as advance:
-        for file, path, scores, n in zip(files, paths, models, n_resamples, strict=True):
+        for place, (file, scores, n) in enumerate(zip(given.files, models, n_resamples, strict=True)):
             if scores is None:
-                evaluations.append(found[file])
+                evaluations.append(counted[place])
                 continue
-            with naming_files(path):
+            with naming_files(file):
                 evaluations.append(
                     evaluate(
                         scores,
                         against=against,
                         also=also,
+                        headline=given.several,
                         intervals=intervals,
                         n_resamples=n,
                         seed=seed,
@@ -143,49 +163,65 @@ def command(
                 )
     document = Document.of(
         evaluations,
-        names=name_files(paths),
-        files=files,
-        models=None if many else [one for one in models if one is not None],
-        groups=group_files(paths, group_by),
-        splits=[split_of(path, one.meta) or str(path) for path, one in zip(paths, evaluations, strict=True)],
+        names=given.names,
+        files=list(map(str, given.files)),
+        models=None if counted else in_memory,
+        groups={} if given.several else group_files(given.files, group_by),
+        splits=[split_of(file, one.meta) or str(file) for file, one in zip(given.files, evaluations, strict=True)],
         bars=bars,
         against=against,
+        reference=reference or given.chosen,
+        remarks=given.remarks,
     )
     if json is not None:
         document.save(json)
-    write_tables(latex, markdown, csv, [tables.headline_table(document)], tables.metrics_table(document))
+    paper = scores_table(document) if given.several else tables.headline_table(document)
+    write_tables(latex, markdown, csv, [paper], tables.metrics_table(document))
     if report is not None:
+        from openset.cli._page import frozen_thresholds, open_samples
         from openset.present.page import evaluation_page, write_page
 
-        write_page(report, evaluation_page(document))
+        frozen = None if counted else frozen_thresholds(given.files, in_memory, threshold)
+        write_page(report, evaluation_page(document, frozen=frozen, contents=open_samples(samples)))
     drawn: list[Path] = []
     if figures is not None:
         from openset.present.plots import write_figures
 
         drawn = write_figures(figures, document)
-    show(document)
+    show(document, several=given.several)
     say_written(report, figures, drawn)
+    _check_bars(document)
+
+
+def _check_bars(document: "Document") -> None:
+    """Say which bars are missed, and end with exit code 1 if one is."""
     missed = [result for result in document.gate if not result.reached]
     for result in missed:
         say(f"Bar missed: {result.sentence}", err=True)
     if missed:
         raise typer.Exit(1)
-    if bars:
-        reached = "Bar reached." if len(bars) == 1 else f"All {len(bars)} bars reached."
+    n_bars = len({result.bar for result in document.gate})
+    if n_bars:
+        reached = "Bar reached." if n_bars == 1 else f"All {n_bars} bars reached."
         console().print(f"[green]{reached}[/green]")
 
 
-def show(document: "Document") -> None:
-    """Print one full table for one model, or one row per model."""
+def show(document: "Document", *, several: bool = False) -> None:
+    """Print one full table for one model, or one row per model; `several` are scores of the same outputs."""
     from rich.markup import escape
 
+    from openset.results.score_tables import scores_table
     from openset.results.tables import headline_table, model_table
 
     out = console()
-    if len(document.names) == 1:
+    if several:
+        show_table(scores_table(document, between="\n"))
+    elif len(document.names) == 1:
         show_table(model_table(document.names[0], document.evaluations[0]))
     else:
         show_table(headline_table(document, between="\n"))
         out.print("Each file's other metrics: --json, or evaluate one file alone.", style="dim")
+    for remark in document.remarks:
+        out.print(f"Note: {remark}", style="yellow", highlight=False, markup=False)
     for name, note in document.notes:
         out.print(f"[yellow]Note[/yellow] ({escape(name)}): {escape(note)}")

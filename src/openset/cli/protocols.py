@@ -118,6 +118,74 @@ def export(
         say(f"Note: {note}")
 
 
+@app.command()
+def make(
+    out: Annotated[Path, typer.Argument(metavar="OUT", help="The protocol to write, .yaml or .json.")],
+    data: Annotated[
+        str, typer.Option(help="Data set of the classes: one of openset's, or a path that the protocol will name.")
+    ],
+    hierarchy: Annotated[
+        Path, typer.Option(help="CSV with columns class,parent[,name], or WordNet's folder (for ImageNet ids).")
+    ],
+    known: Annotated[list[str] | None, typer.Option(help="Parent whose classes are known; may be repeated.")] = None,
+    negative: Annotated[list[str] | None, typer.Option(help="Parent whose classes are negative.")] = None,
+    unknown: Annotated[list[str] | None, typer.Option(help="Parent whose classes are unknown.")] = None,
+    divide: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Parent whose classes are shared out: 'hunting dog=known,negative', 'food=known:2,unknown:1'."
+        ),
+    ] = None,
+    classes: Annotated[
+        Path | None,
+        typer.Option(
+            help="Classes of the data, one per line; else the data set's own, else the leaves of the hierarchy."
+        ),
+    ] = None,
+    trained: Annotated[
+        Path | None, typer.Option(help="Classes that have training images, one per line: others can only be unknown.")
+    ] = None,
+    title: Annotated[str, typer.Option(help="What the protocol is called in tables.")] = "",
+    json: JsonOption = None,
+) -> None:
+    """Known, negative and unknown classes from a hierarchy and named parents, as the ImageNet protocols were made.
+
+    A class takes the role of its nearest named ancestor; classes below none of them take no part.
+
+    Example: openset protocols make p1.yaml --data imagenet --hierarchy /usr/share/wordnet --known dog --negative feline
+    --unknown 'motor vehicle'
+    """
+    from openset._io.text_files import text_lines
+    from openset.protocols.from_hierarchy import make_protocol, parse_division, write_protocol
+    from openset.protocols.hierarchy import read_hierarchy
+
+    inputs = [file for file in (hierarchy, classes, trained) if file is not None]
+    check_outputs(out, json, inputs=inputs)
+    divisions = [parse_division(text) for text in divide or ()]
+    tree = read_hierarchy(hierarchy)
+    lists = {file: [line.strip() for line in text_lines(file) if line.strip()] for file in (classes, trained) if file}
+    made = make_protocol(
+        lists[classes] if classes else _classes_of(data) or tree.leaves,
+        tree,
+        parents={"known": known or (), "negative": negative or (), "unknown": unknown or ()},
+        divisions=divisions,
+        trained=set(lists[trained]) if trained else None,
+    )
+    write_protocol(out, made.content(data, title or out.stem))
+    _write_json(json, made.content(data, title or out.stem))
+    counts = ", ".join(f"{len(names)} {role}" for role, names in made.classes.items())
+    say(f"{out}: {counts} classes.")
+    for note in made.notes:
+        say(f"Note: {note}")
+    say(f"See it with: openset protocols show {out}")
+
+
+def _classes_of(data: str) -> tuple[str, ...]:
+    from openset.data.catalog import CATALOG
+
+    return CATALOG[data].class_names if data in CATALOG else ()
+
+
 def _read_by(name: str, lists: Path | None) -> list[Path]:
     """The files that say what is in a protocol: its definition, or its lists."""
     from openset._io.paths import is_folder

@@ -131,7 +131,7 @@ def command(
         applied_to = given[apply] = reading.read(apply)
         with naming_files(apply):
             applied = frozen.apply(applied_to, against=against, force=force)
-            precision = None if unknown_share is None else _precision(applied_to, frozen, unknown_share, against)
+            precision = None if unknown_share is None else _precision(applied_to, applied, unknown_share, against)
         doubt = frozen.origin.doubt(Origin.of(applied_to))
         notes += [f"{apply}: {note}" for note in [*([doubt] if doubt else []), *applied.notes]]
     if out is not None:
@@ -222,15 +222,11 @@ def _check_share(unknown_share: float, *, used: bool) -> None:
         )
 
 
-def _precision(scores: "Scores", frozen: "Threshold", unknown_share: float, against: str) -> float:
-    from openset.metrics import known_precision
+def _precision(scores: "Scores", applied: "Rates", unknown_share: float, against: str) -> float:
+    """Of accepted samples the fraction that is known, in deployment."""
+    from openset._core.checks import require_both
+    from openset._core.decisions import precision_at_share
 
-    return known_precision(
-        scores.labels,
-        scores.predictions,
-        scores.unknown_score,
-        threshold=frozen.value,
-        unknown_share=unknown_share,
-        against=against,
-        groups=scores.groups,
-    )
+    known = int((scores.labels >= 0).sum())
+    require_both(known, applied.rates["fpr"].n if "fpr" in applied else 0, against)
+    return float(precision_at_share(applied["acceptance"], applied["fpr"], unknown_share))

@@ -160,9 +160,11 @@ def draw(run: Path, document: "Document", report: Path | None, figures: Path | N
 
     log = TrainingLog.read(run / "log.csv")
     if report is not None:
+        from openset.cli._page import frozen_thresholds
         from openset.present.page import evaluation_page, training_section, write_page
 
-        write_page(report, evaluation_page(document, extra=[training_section(log)]))
+        frozen = frozen_thresholds([run / "scores_test.parquet"], document.models, None)
+        write_page(report, evaluation_page(document, extra=[training_section(log)], frozen=frozen))
     if figures is None:
         return []
     from openset.present import plots

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from openset._io.json_files import write_json
-from openset.detection.read.class_lists import text_lines
+from openset._io.text_files import text_lines
 from openset.detection.read.coco import Detections, GroundTruth
 from openset.detection.read.names import Names, is_unknown
 from openset.detection.read.results import read_detections

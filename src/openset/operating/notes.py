@@ -1,5 +1,7 @@
 """When a threshold does nothing, rejects nearly everything, or rests on too little: what that means and what to do."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from openset.intervals import clopper_pearson
@@ -73,3 +75,21 @@ def notes_on_choice(value: float, acceptance: float | None, n_known: int | None)
             f"The threshold was chosen on only {n_known} knowns{among_new}. Choose it on {FEW_KNOWNS} or more."
         )
     return found
+
+
+def notes_on_classes(values: Sequence[float], classes: Sequence[str] | None) -> list[str]:
+    """Which classes had too few knowns for a threshold of their own to reject anything.
+
+    >>> notes_on_classes([0.5, _LARGEST[1]], ["cat", "dog"])[0][:64]
+    '1 of 2 classes (dog first) had too few knowns for their own thre'
+    """
+    idle = [place for place, value in enumerate(values) if value in _LARGEST]
+    if not idle:
+        return []
+    first = str(idle[0]) if classes is None else classes[idle[0]]
+    note = (
+        f"{len(idle)} of {len(values)} classes ({first} first) had too few knowns for their own threshold to promise "
+        "anything: nothing that is predicted as them is rejected. Choose it on more knowns, allow a larger fraction of "
+        "them to be rejected, or take one threshold for all classes."
+    )
+    return [note]

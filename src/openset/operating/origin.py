@@ -34,7 +34,7 @@ class Origin:
         """What scores tell in `meta` and by their classes."""
         classes = scores.class_names
         if classes is None and scores.probabilities is not None:
-            classes = _numbered(scores.n_classes)
+            classes = numbered(scores.n_classes)
         return cls.known_by(scores.meta, classes)
 
     @classmethod
@@ -110,14 +110,15 @@ def _same_score(first: Mapping[str, Any], second: Mapping[str, Any]) -> bool:
     return bool(first["name"] == second["name"] and (None in parameters or parameters[0] == parameters[1]))
 
 
-def _numbered(n: int) -> tuple[str, ...]:
+def numbered(n: int) -> tuple[str, ...]:
+    """Classes that have no names."""
     return tuple(str(number) for number in range(n))
 
 
 def _class_difference(first: tuple[str, ...], second: tuple[str, ...]) -> list[str]:
     if len(first) != len(second):
         return [f"it was chosen for {len(first)} classes, and here there are {len(second)}"]
-    if _numbered(len(first)) in (first, second) or set(first) == set(second):
+    if numbered(len(first)) in (first, second) or set(first) == set(second):
         return []
     lost, new = sorted(set(first) - set(second)), sorted(set(second) - set(first))
     return [f"it was chosen for other classes ('{lost[0]}' is missing here, '{new[0]}' is new)"]

@@ -91,7 +91,11 @@ def parse_rule(text: str) -> tuple[Rule, dict[str, Any]]:
 
 
 def _as_kind(text: str, card: Rule, parameter: inspect.Parameter, value: Any) -> Any:
-    """A number where the rule takes one, else text."""
+    """A number where the rule takes one, true or false where it asks whether, else text."""
+    if parameter.annotation is bool:
+        if not isinstance(value, bool):
+            raise OpenSetError(f"The rule '{text}' needs true or false for '{parameter.name}'.")
+        return value
     if parameter.annotation is not float:
         return str(value)
     if isinstance(value, bool) or not is_number(value):
@@ -100,4 +104,6 @@ def _as_kind(text: str, card: Rule, parameter: inspect.Parameter, value: Any) ->
 
 
 def _text(value: float | str) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
     return value if isinstance(value, str) else f"{value:g}"

@@ -1,6 +1,7 @@
 """The rules by which a threshold is chosen on validation scores. A new one is a function here with its `@rule` card."""
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ from openset._core.counts import Counts
 from openset._core.decisions import last_within, whole_number_for
 from openset.curves import Average, f_score_of, youden_of
 from openset.errors import OpenSetError, check_share
-from openset.operating.origin import Origin
+from openset.operating.origin import Origin, numbered
 from openset.operating.rates import rates_of
 from openset.operating.rule_card import RULES, parse_rule, rule
 from openset.operating.threshold import Threshold, made_now
@@ -99,22 +100,45 @@ def min_cost(
 
 
 @rule(0.05, needs_open_set=False)
-def conformal(scores: Scores, alpha: float) -> Threshold:
+def conformal(scores: Scores, alpha: float, *, per_class: bool = False) -> Threshold:
     """Split-conformal threshold: a new known is rejected with probability at most `alpha`, at any sample size.
 
     The ceil((n + 1) (1 - alpha))-th smallest score of the n knowns. The guarantee asks only that the new knowns come
     from the same source as these; open-set samples are not used. With fewer than 1/alpha - 1 knowns it holds only if
     nothing is rejected, and the threshold is then the largest number there is.
 
+    `per_class` chooses a threshold for each class, in the same way on the knowns that are predicted as this class. The
+    guarantee then holds within each of them: of new knowns predicted as a class, at most a fraction `alpha` is
+    rejected. (By the predicted class, not the true one, because that is what is seen when the threshold is applied.)
+
     >>> conformal(Scores([0] * 9, [0] * 9, [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9]), 0.2).value
     0.8
+    >>> conformal(Scores([0, 0, 1, 1], [0, 0, 1, 1], [0.1, 0.2, 0.5, 0.7]), 0.4, per_class=True).per_class
+    (0.2, 0.7)
     """
     check_share("conformal", "alpha", alpha, one=False)
-    known = _sorted_knowns(scores, "conformal")
+    wording = RULES["conformal"].text(alpha, per_class=per_class)
+    pooled = _from_knowns(scores, _conformal(_sorted_knowns(scores, "conformal"), alpha), wording)
+    if not per_class:
+        return pooled
+    known = scores.labels >= 0
+    values = tuple(
+        _conformal(np.sort(scores.unknown_score[known & (scores.predictions == one)]), alpha)
+        for one in range(scores.n_classes)
+    )
+    origin = (
+        pooled.origin
+        if pooled.origin.classes is not None
+        else replace(pooled.origin, classes=numbered(scores.n_classes))
+    )
+    return _with_achieved(replace(pooled, origin=origin, per_class=values), scores)
+
+
+def _conformal(known: Any, alpha: float) -> float:
+    """The threshold for sorted scores of knowns; the largest number where they are too few."""
     # Rounding keeps (n + 1) (1 - alpha) = 8.000000000000002 from becoming 9.
     place = math.ceil(round((len(known) + 1) * (1 - alpha), 9))
-    value = known[place - 1] if place <= len(known) else np.finfo(known.dtype).max
-    return _from_knowns(scores, value, RULES["conformal"].text(alpha))
+    return float(known[place - 1] if place <= len(known) else np.finfo(known.dtype).max)
 
 
 def choose(scores: Scores, rule: str, *, against: str = "all", unknown_share: float | None = None) -> Threshold:
@@ -153,10 +177,14 @@ def _sorted_knowns(scores: Scores, name: str) -> Any:
 
 
 def _from_knowns(scores: Scores, value: Any, wording: str) -> Threshold:
-    bare = Threshold(float(value), wording, {}, int((scores.labels >= 0).sum()), Origin.of(scores), made_now(scores))
+    n_known = int((scores.labels >= 0).sum())
+    return _with_achieved(Threshold(float(value), wording, {}, n_known, Origin.of(scores), made_now(scores)), scores)
+
+
+def _with_achieved(bare: Threshold, scores: Scores) -> Threshold:
     achieved = rates_of(scores, bare.reject(scores))
     kept = {key: share for key, share in achieved.items() if key in ("acceptance", "ccr", "fpr")}
-    return Threshold(bare.value, wording, kept, bare.n, bare.origin, bare.made)
+    return replace(bare, achieved=kept)
 
 
 def _freeze(scores: Scores, counts: Counts, at: int, wording: str) -> Threshold:

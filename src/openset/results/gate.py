@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, NamedTuple
 
+from openset._core.calls import parse_call
 from openset.errors import OpenSetError, did_you_mean
 
 _SIGNS = {">=": operator.ge, "<=": operator.le, ">": operator.gt, "<": operator.lt}
@@ -90,32 +91,20 @@ def parse_bar(
     name, options, end, against, sign, level = found.group("name", "options", "end", "against", "sign", "level")
     if names is not None and name not in (known := list(names)):
         raise OpenSetError(f"--require '{text}': there is no metric '{name}'. {did_you_mean(name, known)}")
-    number = _option(level)
-    if isinstance(number, (str, bool)) or not math.isfinite(number):
+    try:
+        number = float(level)
+    except ValueError:
+        number = math.nan
+    if not math.isfinite(number):
         raise OpenSetError(f"--require '{text}': '{level}' is not a number.")
-    return Bar(text.strip(), name, sign, float(number), _options(text, options or ""), against, end)
+    return Bar(text.strip(), name, sign, number, _options(text, name, options or ""), against, end)
 
 
-def _options(text: str, wording: str) -> dict[str, Any]:
-    params: dict[str, Any] = {}
-    for option in filter(None, (part.strip() for part in wording.split(","))):
-        key, sign, value = (part.strip() for part in option.partition("="))
-        if not (sign and key and value) or key in params:
-            raise OpenSetError(f"--require '{text}': write each option once, as in (fpr=0.05, balanced=true).")
-        params[key] = _option(value)
-    return params
-
-
-def _option(text: str) -> bool | int | float | str:
-    """`true`, a whole number, a number, or a word."""
-    if text.lower() in ("true", "false"):
-        return text.lower() == "true"
-    for kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
-            continue
-    return text
+def _options(text: str, name: str, wording: str) -> dict[str, Any]:
+    try:
+        return parse_call(f"{name}({wording})")[1]
+    except OpenSetError as error:
+        raise OpenSetError(f"--require '{text}': write each option once, as in (fpr=0.05, balanced=true).") from error
 
 
 def check_bar(

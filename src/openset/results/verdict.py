@@ -100,7 +100,7 @@ def _operating(found: Evaluation, main: str) -> str:
 def _paired(name: str, tests: Sequence[Paired]) -> list[str]:
     if not tests:
         return ["The models were not run on the same samples, so no paired test is possible."]
-    mine = [test for test in tests if test.comparison.metric == "open_auc"]
+    mine = [test for test in tests if test.comparison.metric == "open_auc" and name in (test.first, test.second)]
     if not mine:
         return []
     nearest = min(mine, key=lambda test: abs(test.comparison.difference.value))

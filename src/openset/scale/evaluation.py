@@ -1,6 +1,6 @@
 """Every metric of rows that do not fit into memory: certified bounds in one pass, exact values in two."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import cached_property
@@ -93,7 +93,7 @@ def evaluate_source(
     return Evaluation(
         results=results,
         against=tuple(asked.chosen),
-        notes=(*asked.notes, *_notes(results, measured, counted)),
+        notes=(*asked.notes, *_notes(results, measured, counted, source.meta)),
         n_known=int(counted.class_totals.sum()),
         n_negative=counted.total(NEGATIVE),
         n_unknown=counted.total(UNKNOWN),
@@ -283,12 +283,13 @@ def _intervals(
     return spans
 
 
-def _notes(results: Any, measured: _Measured, counted: Counted) -> list[str]:
+def _notes(results: Any, measured: _Measured, counted: Counted, meta: Mapping[str, Any]) -> list[str]:
     used = np.flatnonzero(counted.fine.any(axis=1))
     return hints(
         (),
         results,
         measured.tied,
+        meta=meta,
         constant=len(used) == 1 and bool(counted.tied[used[0]]),
         n_classes=counted.n_classes,
         n_present=int(np.count_nonzero(counted.class_totals)),

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from openset._io.json_files import read_json
-from openset._io.paths import existing, reason
+from openset._io.text_files import text_lines
 from openset._io.yaml_files import read_yaml
 from openset.detection.read.entries import column, is_id, texts
 from openset.errors import OpenSetError
@@ -54,16 +54,6 @@ def names_in(file: Path) -> list[str]:
     if file.suffix in (".yaml", ".yml"):
         return _names_in_yaml(file)
     return [line.strip() for line in text_lines(file) if line.strip()]
-
-
-def text_lines(file: Path) -> list[str]:
-    """Lines of a file of names, one per line."""
-    try:
-        return existing(file).read_text(encoding="utf-8-sig").splitlines()
-    except UnicodeDecodeError as error:
-        raise OpenSetError(f"{file} is not a text file in UTF-8; save it as UTF-8.") from error
-    except OSError as error:
-        raise OpenSetError(f"Cannot read {file}: {reason(error)}.") from error
 
 
 def _names_in_json(file: Path) -> list[str]:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from openset.detection.read.class_lists import text_lines
+from openset._io.text_files import text_lines
 from openset.detection.read.coco import GroundTruth
 from openset.detection.read.names import Names
 from openset.errors import OpenSetError

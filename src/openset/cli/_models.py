@@ -1,0 +1,104 @@
+"""Options of the commands that run a model, and what they say while it runs."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from openset.errors import OpenSetError
+
+if TYPE_CHECKING:
+    from openset.models import Model
+
+ModelArgument = Annotated[
+    str,
+    typer.Argument(
+        metavar="MODEL",
+        help="hf:NAME_OR_FOLDER, timm:NAME, torchvision:NAME, onnx:FILE, or the folder of a training run.",
+    ),
+]
+WeightsOption = Annotated[
+    Path | None, typer.Option("--weights", help="timm, torchvision: the weights, a .safetensors file.")
+]
+FeaturesOption = Annotated[
+    str | None,
+    typer.Option("--features", help="onnx: the output that holds the features; else what enters the last layer."),
+]
+ClassesOption = Annotated[
+    Path | None,
+    typer.Option("--classes", help="Names of the model's classes: a text file, one per line, or a JSON list."),
+]
+SizeOption = Annotated[int | None, typer.Option("--size", min=1, help="Side of the images in pixels.")]
+MeanOption = Annotated[str | None, typer.Option("--mean", help="Mean of the pixels in [0, 1]: 0.5 or 0.48,0.46,0.41.")]
+StdOption = Annotated[str | None, typer.Option("--std", help="Their standard deviation.")]
+DeviceOption = Annotated[str, typer.Option("--device", help="cpu, cuda or cuda:1.")]
+BatchOption = Annotated[int, typer.Option("--batch", min=1, help="Samples at a time.")]
+ColumnOption = Annotated[str, typer.Option("--column", help="The column of texts in a table.")]
+
+
+def open_named(
+    model: str,
+    weights: Path | None,
+    features: str | None,
+    classes: Path | None,
+    size: int | None,
+    mean: str | None,
+    std: str | None,
+    device: str,
+) -> "Model":
+    """The model of these options."""
+    from openset.models import Options, open_model
+
+    options = Options(weights, features, classes, size, _numbers("--mean", mean), _numbers("--std", std), device)
+    return open_model(model, options)
+
+
+def _numbers(option: str, text: str | None) -> tuple[float, ...] | None:
+    if text is None:
+        return None
+    try:
+        found = tuple(float(one) for one in text.split(","))
+    except ValueError as error:
+        raise OpenSetError(
+            f"{option} takes numbers with commas between them, such as 0.5 or 0.48,0.46,0.41."
+        ) from error
+    if option == "--std" and not all(one > 0 for one in found):
+        raise OpenSetError("--std must be above 0.")
+    return found
+
+
+@contextmanager
+def running_bar(text: str, total: int) -> Iterator[Callable[[int], object]]:
+    """A bar on standard error with the rate and the time left; nothing where nobody watches."""
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+
+    from openset._io.terminal import make_console
+
+    screen = make_console(stderr=True)
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[rate]}"),
+        TimeElapsedColumn(),
+        TextColumn("left"),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=screen, transient=True, disable=not screen.is_terminal) as bar:
+        task = bar.add_task(text, total=total, rate="")
+
+        def advance(steps: int) -> None:
+            bar.advance(task, steps)
+            speed = bar.tasks[0].speed
+            bar.update(task, rate="" if speed is None else f"{speed:,.0f}/s")
+
+        yield advance
