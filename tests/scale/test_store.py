@@ -1,7 +1,11 @@
 """Temporary files: none stay behind, unless a folder for them was named and the command was stopped."""
 
+import json
 import shutil
+import subprocess
+import sys
 import tempfile
+import time
 from collections import namedtuple
 from dataclasses import replace
 
@@ -65,6 +69,28 @@ def test_a_second_run_reuses_finished_parts_and_cleans_up(source, monkeypatch, t
     assert done.count("_Count") == 0  # all were counted before the second run was stopped
     assert 0 < done.count("_Sort") <= len(source.parts) - 6
     assert list((tmp_path / "temp").iterdir()) == []
+
+
+@pytest.mark.slow
+def test_after_kill_9_the_same_command_goes_on(write_parts, tmp_path):
+    folder = write_parts(*random_dataset(1_200_000, dtype=np.float32), parts=12, group_rows=50_000)
+    expected = evaluate_source(open_source(str(folder)), mode="exact", n_resamples=5)
+    words = ["evaluate", folder, "--exact", "--resamples", "5", "--temp", tmp_path / "t", "--json", tmp_path / "r.json"]
+    command = [sys.executable, "-c", "from openset.cli import main; main()", *map(str, words)]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    began = time.monotonic()
+    while not any((tmp_path / "t").glob("*/rows-*.npz")) and time.monotonic() - began < 120:
+        assert process.poll() is None
+        time.sleep(0.01)
+    process.kill()
+    process.wait()
+    kept = {file.name: file.stat().st_mtime_ns for file in (tmp_path / "t").glob("*/rows-*.npz")}
+    assert kept
+    assert not (tmp_path / "r.json").exists()
+    subprocess.run(command, check=True, capture_output=True)
+    found = json.loads((tmp_path / "r.json").read_text())["metrics"]
+    assert found == json.loads(json.dumps([one.as_json() for one in expected.results]))
+    assert list((tmp_path / "t").iterdir()) == []
 
 
 def test_what_is_left_of_other_files_is_not_reused(source, tmp_path, monkeypatch):
