@@ -69,7 +69,9 @@ def test_the_table_of_scores_is_that_of_their_cards():
 
 def test_the_readme_keeps_to_its_order():
     text = (ROOT / "README.md").read_text(encoding="utf-8")
-    places = [text.index(part) for part in ("I don't know this", "readme.jpg", "$ pip install", "```python", "make demo")]
+    places = [
+        text.index(part) for part in ("I don't know this", "readme.jpg", "$ pip install", "```python", "make demo")
+    ]
     assert places == sorted(places)
 
 

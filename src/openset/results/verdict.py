@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from openset.evaluation import Evaluation, Result
-from openset.results.numbers import difference, interval, number, p_text, percent, percents
+from openset.results.numbers import bounded, difference, number, p_text, percent, percents
 from openset.results.paired import Paired
 from openset.results.spread import Spread
 from openset.results.views.runs import BenchRow
@@ -126,7 +126,7 @@ def _apart(found: Evaluation) -> str:
 
 
 def _value(result: Result) -> str:
-    return interval(result.value, result.low, result.high)
+    return bounded(result.value, result.low, result.high, result.least, result.most)
 
 
 def _percents(result: Result, *, rest: bool = False) -> str:
