@@ -1,4 +1,4 @@
-"""Draw the pictures of README and docs of what a real detector takes unknown things for: python docs/make_wild_gallery.py.
+"""Draw what a real detector takes unknown things for, for README and docs: python docs/make_wild_gallery.py.
 
 The photographs are not part of the project. They are read from OPENSET_DATA/wild/gallery (or detection/wild/gallery):
 images of COCO whose licence, by COCO's own field, is CC BY 2.0 or CC BY-SA 2.0. The picture is made of them, so it is
