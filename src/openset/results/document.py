@@ -78,8 +78,8 @@ class Document:
 
         With `models`, their scores, the best of several is tested against the others where they saw the same samples,
         unless `tests` are given; or the one named as `reference`. `groups` are the evaluations, by place, that are
-        splits of one model; `splits` names the split of each evaluation. `bars` are checked against each of `against`, by default the first that was
-        evaluated. `origin` is where the results come from, by default this machine.
+        splits of one model; `splits` names the split of each evaluation. `bars` are checked against each of `against`,
+        by default the first that was evaluated. `origin` is where the results come from, by default this machine.
 
         >>> from openset.evaluation import evaluate
         >>> scores = Scores([0, 1, 0, -2, -2], [0, 1, 1, 0, 1], [0.1, 0.2, 0.6, 0.5, 0.9])
