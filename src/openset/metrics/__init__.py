@@ -36,8 +36,10 @@ from openset.metrics.ranking import partial_open_auc as partial_open_auc
 
 __all__ = [
     "METRICS", "AcceptedOpenClass", "Confidence", "Confidences", "ConfusionMatrix", "Metric", "accuracy_auroc",
-    "augrc", "aupr", "aupr_trapezoid", "aurc", "auroc", "brier_score", "ccr_at_fpr", "closed_set_accuracy", "confidence", "describe",
+    "augrc", "aupr", "aupr_trapezoid", "aurc", "auroc",
+    "brier_score", "ccr_at_fpr", "closed_set_accuracy", "confidence", "describe",
     "error_at_tpr", "expected_calibration_error", "fpr_at_tpr", "known_precision", "metric", "normalized_accuracy",
-    "open_auc", "open_set_confusion_matrix", "open_set_f_score", "openness", "operational_accuracy", "partial_open_auc", "titled",
+    "open_auc", "open_set_confusion_matrix", "open_set_f_score", "openness",
+    "operational_accuracy", "partial_open_auc", "titled",
     "youden_index",
 ]  # fmt: skip
