@@ -39,6 +39,6 @@ def watch_verdict(watched: Watched) -> str:
 def _note(watched: Watched) -> str:
     return (
         f"Expected: {percent(watched.promise.expected)}. In brackets: 95 % intervals, exact (Clopper-Pearson). Alarm "
-        f"where the evidence reaches {watched.limit:g}: while the promise holds, the chance that it ever does is at most "
-        f"{watched.alpha:g}, however often one looks."
+        f"where the evidence reaches {watched.limit:g}: while the promise holds, the chance that it ever does is at "
+        f"most {watched.alpha:g}, however often one looks."
     )
