@@ -24,6 +24,7 @@ def make_scores():
         predictions = np.where((labels >= 0) & (rng.random(n) < 0.9), labels, rng.integers(0, n_classes, n))
         score = rng.normal(size=n) + 1.8 * (labels == -2) + 2.4 * (labels == -1)
         given = np.exp(rng.normal(size=(n, n_classes)))
+        given[np.arange(n), predictions] += given.max(axis=1)  # the prediction is the most probable class
         return Scores(
             labels,
             predictions,

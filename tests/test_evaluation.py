@@ -77,6 +77,9 @@ def test_a_score_that_points_the_wrong_way_is_noticed_not_flipped():
     found = evaluate(Scores(labels, predictions, -score), n_resamples=20)
     assert found.find("auroc").value < 0.5
     assert any("point the wrong way" in note for note in found.notes)
+    ours = evaluate(Scores(labels, predictions, -score, meta={"score": {"name": "msp", "params": {}}}), n_resamples=20)
+    assert any("The score points the correct way: train longer" in note for note in ours.notes)
+    assert not any("negate" in note for note in ours.notes)
     assert not evaluate(Scores(labels, predictions, score), n_resamples=20).notes
 
 

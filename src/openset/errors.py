@@ -47,6 +47,8 @@ _EXTRAS = {
     "torchvision": ("torchvision", "vision"),
     "timm": ("timm", "vision"),
     "transformers": ("transformers", "transformers"),
+    "onnx": ("onnx", "onnx"),
+    "onnxruntime": ("onnxruntime", "onnx"),
 }
 """Packages by the name under which they are imported: what people call them, and the extra that brings them."""
 

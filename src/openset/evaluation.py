@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 
 from openset._core.resampling import Request, bootstrap_values, evaluator
+from openset._core.shown import Shown
+from openset._io.frames import make_frame
 from openset.errors import OpenSetError, check_share, did_you_mean
 from openset.intervals import delong_of, percentile_intervals
 from openset.metrics import METRICS, Metric, describe, titled
@@ -48,9 +50,13 @@ class Result:
         return cls(name, dict(content["params"]), str(content["against"]), float(content["value"]), low, high)
 
 
-@dataclass(frozen=True)
-class Evaluation:
-    """All metrics of one model on one test set."""
+@dataclass(frozen=True, repr=False)
+class Evaluation(Shown):
+    """All metrics of one model on one test set; `print` and notebooks show the headline metrics.
+
+    >>> evaluate(Scores([0, 1, 0, -2, -2], [0, 1, 1, 0, 1], [0.1, 0.2, 0.6, 0.5, 0.9]), intervals=False)
+    Evaluation(open_auc=0.667, 3 known, 2 open-set samples)
+    """
 
     results: tuple[Result, ...]
     against: tuple[str, ...]
@@ -66,6 +72,22 @@ class Evaluation:
     n_resamples: int
     seed: int
     meta: Mapping[str, Any]
+
+    def __repr__(self) -> str:
+        main = self.find("open_auc", against=self.against[0])
+        n_open = self.n_negative + self.n_unknown
+        return f"Evaluation({main.name}={main.value:.3f}, {self.n_known} known, {n_open} open-set samples)"
+
+    def to_frame(self, library: str = "polars") -> Any:
+        """Every metric value as a row of a data frame of polars, pandas or pyarrow.
+
+        >>> scores = Scores([0, 1, 0, -2, -2], [0, 1, 1, 0, 1], [0.1, 0.2, 0.6, 0.5, 0.9])
+        >>> evaluate(scores, intervals=False).to_frame().columns
+        ['title', 'name', 'params', 'against', 'value', 'low', 'high']
+        """
+        rows = [{"title": one.title, **one.as_json(), "params": describe(one.params)} for one in self.results]
+        names = ("title", "name", "params", "against", "value", "low", "high")
+        return make_frame({name: [row[name] for row in rows] for name in names}, library)
 
     def find(self, name: str, *, against: str = "all", **params: Any) -> Result:
         """The first result of that name (and options, and against, where it depends on it)."""
@@ -222,6 +244,16 @@ def resamples_for(n_samples: int) -> int:
     return int(np.clip(20_000_000 // n_samples, 200, 1000))
 
 
+def _why_below_chance(scores: Scores) -> str:
+    """A score that openset made points the way it should; one of unknown origin may not."""
+    if scores.meta.get("score"):
+        return (
+            "open-set samples look more familiar to the model than known ones do. The score points the correct way: "
+            "train longer, or try another one (see: openset scores)."
+        )
+    return "the score seems to point the wrong way. Higher must mean more unknown; negate it if it is a confidence."
+
+
 def hints(scores: Scores, results: Sequence[Result], tied_pairs: float) -> list[str]:
     """What the user should know before believing the results."""
     found = list(scores.notes)
@@ -230,8 +262,7 @@ def hints(scores: Scores, results: Sequence[Result], tied_pairs: float) -> list[
     elif tied_pairs > 0.05:
         found.append(f"{tied_pairs:.0%} of the pairs of a known and an open-set sample have equal scores (rounded?).")
     found += [
-        f"AUROC against {result.against} is {result.value:.3f}: the score seems to point the wrong way. Higher must "
-        "mean more unknown; negate it if it is a confidence."
+        f"AUROC against {result.against} is {result.value:.3f}: {_why_below_chance(scores)}"
         for result in results
         if result.name == "auroc" and (result.high if result.high is not None else result.value) < 0.5
     ]

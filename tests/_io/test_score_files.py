@@ -604,7 +604,7 @@ def test_an_array_with_the_label_in_front(tmp_path):
     train = np.column_stack([[0, 1, 2, 0, 1, 2], np.random.default_rng(1).standard_normal((6, 3))])
     np.save(tmp_path / "net_train_FV.npy", train)
     found = Scores.read(tmp_path / "net_val_logits.npy", score="knn", fit=tmp_path / "net_train_FV.npy")
-    assert found.meta["score"] == "knn"
+    assert found.meta["score"]["name"] == "knn"
     np.save(tmp_path / "net_val_FV.npy", np.column_stack([labels[::-1], logits * 2]))
     with pytest.raises(OpenSetError, match=r"the features in .*net_val_FV\.npy are of other samples"):
         Scores.read(tmp_path / "net_val_logits.npy")

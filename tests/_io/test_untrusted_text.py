@@ -1,17 +1,17 @@
 """YAML and JSON of strangers, and names that come with them."""
 
 import resource
-import subprocess
-import sys
 import time
 
 import pytest
 
 from openset._io.json_files import parse_json, read_json
-from openset._io.paths import plain_name
+from openset._io.json_stream import read_chunks
 from openset._io.yaml_files import parse_yaml
 from openset.errors import OpenSetError
 from openset.protocols import find
+from openset.studies.cell import Layout
+from openset.train.config import Config
 
 BOMB = "a0: &a0 [x, x, x, x, x, x, x, x, x]\n" + "".join(
     f"a{level}: &a{level} [{', '.join([f'*a{level - 1}'] * 9)}]\n" for level in range(1, 10)
@@ -21,7 +21,8 @@ BOMB = "a0: &a0 [x, x, x, x, x, x, x, x, x]\n" + "".join(
 @pytest.mark.parametrize("field", ["name", "title", "paper", "validation_by", "notes", "known"])
 def test_aliases_of_aliases_are_refused_before_they_are_expanded(tmp_path, field):
     path = tmp_path / "bomb.yaml"
-    path.write_text(BOMB + f"data: digits\nknown: ['1']\n{field}: *a9\n")
+    known = "" if field == "known" else "known: ['1']\n"
+    path.write_text(BOMB + f"data: digits\n{known}{field}: *a9\n")
     began, memory = time.process_time(), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     with pytest.raises(OpenSetError, match=r"bomb\.yaml: its aliases stand for more than 1,000,000 values; write them"):
         find(path)
@@ -60,29 +61,32 @@ def test_half_a_character_is_refused_where_it_comes_in(tmp_path):
     assert parse_json('["\\ud83d\\ude00", "\\\\ud800"]', "here") == ["😀", "\\ud800"]
 
 
+def test_a_name_that_stands_twice_has_no_meaning(tmp_path):
+    with pytest.raises(OpenSetError, match="here: the name 'value' stands twice; keep one"):
+        parse_json('{"value": 1, "rule": {"a": 1, "b": 1}, "value": 2}', "here")
+    with pytest.raises(OpenSetError, match="here: the name 'a' stands twice"):
+        parse_json('[{"b": {"a": 1, "a": 1}}]', "here")
+    with pytest.raises(OpenSetError, match="here, line 3: the name 'known' stands twice; keep one"):
+        parse_yaml("known: [cat]\ndata: x\nknown: [dog]\n", "here")
+    with pytest.raises(OpenSetError, match="here, line 1: the name 'a' stands twice"):
+        parse_yaml("x: [{a: 1, a: 2}]", "here")
+    assert parse_yaml("a: &a {x: 1}\nb: &b {y: 2}\nc: {<<: *a, <<: *b}", "here")["c"] == {"x": 1, "y": 2}
+    (tmp_path / "a.json").write_text('{"images": [], "annotations": [], "images": [{"id": 1}]}')
+    with pytest.raises(OpenSetError, match=r"a\.json: the name 'images' stands twice; keep one"):
+        list(read_chunks(tmp_path / "a.json"))
+
+
 @pytest.mark.parametrize("text", ["[" * 100_000, '{"a":' * 100_000, "[" * 100_000 + "]" * 100_000])
 def test_json_without_end_is_an_error(text):
     with pytest.raises(OpenSetError, match="here is not valid JSON: it is nested too deeply"):
         parse_json(text, "here")
 
 
-@pytest.mark.parametrize("name", ["...yaml", "a/...yaml", "..", "../..", ".", "/", ""])
-def test_names_that_lead_elsewhere_are_no_names(tmp_path, monkeypatch, name):
-    (tmp_path / "inner" / "deep").mkdir(parents=True)
-    monkeypatch.chdir(tmp_path / "inner" / "deep")
-    try:
-        found = plain_name(name)
-    except OpenSetError as error:
-        assert "leads to another folder; rename it" in str(error)  # noqa: PT017
-    else:
-        assert found == {"..": "inner", "../..": tmp_path.name, ".": "deep", "": "deep"}[name]
-
-
-def test_bench_writes_nothing_above_its_folder(tmp_path):
-    (tmp_path / "...yaml").write_text("data: digits\nknown: ['1', '2']\n")
-    words = ["bench", "--protocols", str(tmp_path / "...yaml"), "--methods", "softmax", "--out", str(tmp_path / "out")]
-    code = f"from openset.cli import main; main({words!r})"
-    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert found.returncode == 2, found.stderr
-    assert "Results cannot be named after" in found.stderr
-    assert [file.name for file in tmp_path.iterdir()] == ["...yaml"]
+@pytest.mark.parametrize(
+    "name", ["...yaml", "a/...yaml", "..", "../..", ".", "/", "", "a\x00b/..yaml", "..\\..\\x.yaml"]
+)
+def test_runs_lie_below_their_folder_whatever_a_protocol_is_called(tmp_path, name):
+    folder = Layout(tmp_path / "out").folder(Config(protocol=name))
+    assert len(folder.relative_to(tmp_path / "out").parts) == 3
+    assert not {"..", "."} & set(folder.parts)
+    assert "\\" not in str(folder)

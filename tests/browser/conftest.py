@@ -64,6 +64,29 @@ class Tab:
         move = "(slider, step) => { slider.value = step; slider.dispatchEvent(new Event('input')); }"
         self.page.eval_on_selector("#threshold", move, step)
 
+    def work_of_moves(self, n, to=None):
+        """How many elements each of n moves of the slider makes."""
+        return self.page.evaluate(
+            """([n, to]) => {
+                const slider = document.getElementById('threshold'), counts = [];
+                let made = 0;
+                const own = {};
+                for (const name of ['createElement', 'createElementNS']) {
+                    own[name] = document[name];
+                    document[name] = (...words) => { made += 1; return own[name].apply(document, words); };
+                }
+                for (let i = 0; i < n; i++) {
+                    made = 0;
+                    slider.value = to === null ? Math.round(+slider.max * (i + 1) / (n + 2)) : to;
+                    slider.dispatchEvent(new Event('input'));
+                    counts.push(made);
+                }
+                Object.assign(document, own);
+                return counts;
+            }""",
+            [n, to],
+        )
+
 
 @pytest.fixture
 def tab(chromium):
@@ -91,10 +114,10 @@ def synthetic(n=1200, n_classes=5, *, seed=0, class_names=None, open_names=("zeb
     )
 
 
-def write_report(path, models, names=None):
+def write_report(path, models, names=None, **options):
     """A report of the models."""
     evaluations = [evaluate(one, intervals=False) for one in models]
-    write_page(path, evaluation_page(Document.of(evaluations, names=names, models=models)))
+    write_page(path, evaluation_page(Document.of(evaluations, names=names, models=models), **options))
     return path
 
 
@@ -110,8 +133,8 @@ def three(tmp_path_factory):
 def make_report(tmp_path_factory):
     """Makes a page of other models."""
 
-    def make(models, names=None):
-        return write_report(tmp_path_factory.mktemp("page") / "report.html", models, names)
+    def make(models, names=None, **options):
+        return write_report(tmp_path_factory.mktemp("page") / "report.html", models, names, **options)
 
     make.synthetic = synthetic
     return make

@@ -6,6 +6,7 @@ import pytest
 
 from detection_sets import random_set, random_wild
 from openset.detection import evaluate_open_set
+from openset.detection.gate import check_detection_bars, parse_detection_bar
 from openset.evaluation import evaluate
 from openset.present.page import bench_page, detection_page, evaluation_page, training_section, write_page
 from openset.results.document import Document
@@ -61,6 +62,44 @@ def test_the_table_of_classes_can_be_sorted(tab, detector, tmp_path):
     shown = page.locator('[data-table="classes"] tbody th').all_inner_texts()
     average = detector.mean_average_precision.per_class
     assert shown == sorted(average, key=average.get, reverse=True)
+
+
+def test_what_has_no_number_is_sorted_behind_the_numbers(tab, detector, tmp_path):
+    point = detector.operating[1]
+    lost = replace(point.classes["dog"], threshold=None)
+    known = {**point.classes, "dog": lost}
+    file = tmp_path / "detector.html"
+    changed = replace(detector, operating=(detector.operating[0], replace(point, classes=known)))
+    write_page(file, detection_page("yolo", changed))
+    page = tab.open(file)
+    by_threshold = '[data-table="classes"] thead th:nth-child(3) button'
+    for _ in range(2):  # falling, then rising
+        page.click(by_threshold)
+        assert page.locator('[data-table="classes"] tbody th').all_inner_texts()[-1] == "dog"
+    assert page.locator('[data-table="classes"] tbody td.words').count() == 3  # the column of words alone
+
+
+def test_few_false_detections_can_be_told_from_many(tab, detector, tmp_path):
+    file = tmp_path / "detector.html"
+    write_page(file, detection_page("yolo", detector))
+    page = tab.open(file)
+    texts = page.locator("#chart-rate svg[role=img] > text").all_text_contents()
+    assert [one for one in texts if one.isdecimal()] == ["10", "100", "1000", "10000"]  # 60 images: 17 is the least
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_the_page_can_be_signed(tab, detector, tmp_path, theme):
+    file = tmp_path / "detector.html"
+    gate = check_detection_bars(detector, [parse_detection_bar("map>=0.9")], allow_unreached=True)
+    write_page(file, detection_page("<yolo>", detector, gate=gate))
+    tab.page.emulate_media(color_scheme=theme)
+    page = tab.open(file)
+    words = page.inner_text("#sign-off")
+    assert all(one in words for one in ("<yolo>", detector.fingerprint, "1 of 2 bars missed"))
+    assert page.locator("#sign-off .blank").count() == 3
+    assert page.locator("#sign-off .blank").first.bounding_box()["width"] > 200
+    for part in detector.fingerprints.values():
+        assert part in page.inner_text('[data-table="files"]')
 
 
 def test_every_link_of_a_page_leads_somewhere(tab, three, detector, tmp_path):

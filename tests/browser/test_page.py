@@ -43,7 +43,7 @@ def test_names_in_all_scripts_are_text(tab, make_report):
     page = tab.open(make_report([scores, other], [NASTY, "模型"]))
     assert page.locator('[data-table="classes"] tbody th').all_inner_texts() == SCRIPTS
     assert set(page.locator('[data-table="slips"] tbody th').all_inner_texts()) == set(SCRIPTS)
-    assert NASTY in page.inner_text("h1 + p ~ *, #operating .legend")
+    assert NASTY in page.inner_text("#chart-oscr .legend")
     assert page.locator("script").count() == 2
     page.locator("#chart-roc svg[role=img]").scroll_into_view_if_needed()
     box = page.locator("#chart-roc svg[role=img]").bounding_box()
@@ -234,8 +234,8 @@ def test_without_scripts_the_words_and_tables_are_there(chromium, three):
         in page.inner_text("body")
     )
     empty = page.eval_on_selector_all("[data-table]:not(:has(td))", "all => all.map(one => one.dataset.table)")
-    assert empty == ["live", "classes", "slips"]
-    assert page.locator('[data-table="models-0"] tbody tr').count() == 3
+    assert empty == ["live", "slips", "classes"]
+    assert page.locator('[data-table="models"] tbody tr').count() == 9  # three models against all, negatives, unknowns
     context.close()
 
 
@@ -247,16 +247,8 @@ def test_fifty_models_at_once(tab, make_report):
     page.select_option("#model", label="model 3")
     tab.go_to(30)
     assert "model 3" in page.inner_text("#summary")
-    moves = page.evaluate(
-        """() => [...Array(15)].map((_, i) => {
-            const slider = document.getElementById('threshold'), start = performance.now();
-            slider.value = 5 + 3 * i;
-            slider.dispatchEvent(new Event('input'));
-            document.body.getBoundingClientRect();
-            return performance.now() - start;
-        }).sort((a, b) => a - b)[7]"""
-    )
-    assert moves < 50
+    rows = page.locator("tbody tr > *").count() + page.locator("#chart-confusion text.count").count()
+    assert max(tab.work_of_moves(15)) < 2 * (rows + 4 * page.locator(".sample").count())
 
 
 def test_a_thousand_classes(tab, make_report):

@@ -220,7 +220,7 @@ def test_without_pictures_there_is_one_sentence_and_no_page(files, page_words, c
     elif trouble == "broken picture":
         images = wild_pictures(files, ["0.png", "1.png"])
         (images / "1.png").write_bytes((images / "1.png").read_bytes()[:40])
-        sentence = f"{images / '1.png'} is not a readable image"
+        sentence = f"{images / '1.png'} cannot be decoded"
     elif trouble == "no page":
         page_words, sentence = page_words[:-2], "--images is for the page: give --report as well."
     code, out, err = run(capsys, *page_words, "--images", images, "--json", files / "out.json")

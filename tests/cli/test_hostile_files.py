@@ -60,6 +60,12 @@ def test_headers_of_arrays(refused, tmp_path, header):
     assert len(told) < 500
 
 
+@pytest.mark.parametrize("name", ["labels", "predictions", "features"])
+def test_what_is_not_an_array_in_an_archive(refused, tmp_path, name):
+    told = refused("evaluate", write_archive(tmp_path / "a.npz", **{name: b"\x93NUM\xa2Y and more"}))
+    assert f"a.npz is damaged: '{name}' in it is not an array" in told
+
+
 RECORDS = np.array([(1, 2.0)] * 3, dtype=[("a", "i4"), ("b", "f8")])
 BEYOND = of_kind("<U1", struct.pack("<III", 0x110000, 0x7FFFFFFF, 0xFFFFFFFF))
 

@@ -2,6 +2,7 @@
 
 import json
 import re
+import time
 
 import numpy as np
 import pytest
@@ -90,3 +91,10 @@ def test_what_people_write_is_left_alone():
         assert shown(text) == text
     assert shown("a\nb\tc", lines=False) == r"a\nb\tc"
     assert shown("\ud800") == r"\ud800"
+
+
+def test_long_texts_are_printed_at_once(capsys):
+    began = time.process_time()
+    make_console().print("Note: " + "a" * 70_000)
+    assert time.process_time() - began < 5
+    assert capsys.readouterr().out.count("a") == 70_000

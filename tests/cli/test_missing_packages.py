@@ -52,6 +52,7 @@ def calls(tmp_path):
     run = tmp_path / "run"
     run.mkdir()
     (run / "summary.json").write_text("{}")
+    (tmp_path / "tree.csv").write_text("class,parent\na,b\nc,d\n")
     return {
         ("audit",): [a],
         ("bench",): ["--protocols", "digits", "--methods", "softmax", "--out", out],
@@ -79,15 +80,32 @@ def calls(tmp_path):
         ("detect", "split"): [GOLDEN / "known.json", "--known", "cat", "--out", out / "split"],
         ("detect", "threshold"): [*TRUTHS, "--dt", FOUND, "--rule", "recall=0.3"],
         ("evaluate",): [a, "--figures", out / "figures"],
+        ("export",): [run, "--onnx", out / "run.onnx"],
         ("methods",): [],
         ("metrics",): [],
+        ("outputs",): [run, yolo / "images", "--out", out / "outputs.npz"],
         ("predict",): [run, yolo / "images"],
         ("protocols", "export"): [tmp_path / "mine.yaml", "--out", out / "lists", "--images"],
         ("protocols", "list"): [],
+        ("protocols", "make"): [
+            *(
+                out / "p.yaml",
+                "--data",
+                "photos",
+                "--hierarchy",
+                tmp_path / "tree.csv",
+                "--known",
+                "b",
+                "--unknown",
+                "d",
+            )
+        ],
         ("protocols", "show"): ["digits", "--figure", out / "sheet.png"],
         ("reproduce",): ["openauc/table2", "--out", out / "runs", "--results", out / "results"],
+        ("scores",): [],
         ("threshold",): [a, "--rule", "at_fpr=0.1"],
         ("train",): ["--protocol", "digits", "--out", out / "train"],
+        ("tune",): ["fast/digits", "--vary", "method.weight=0.1,0.2", "--out", out / "tune"],
     }
 
 
@@ -118,13 +136,14 @@ def test_every_command_says_which_extra_it_needs(calls):
     [
         ("torch", ("train",), "Training needs PyTorch: pip install 'openset[torch]'."),
         ("lightning_fabric", ("train",), "Training needs Lightning Fabric: pip install 'openset[torch]'."),
-        ("safetensors", ("predict",), "Training needs safetensors: pip install 'openset[torch]'."),
+        ("safetensors", ("predict",), "A model of the family 'run' needs safetensors: pip install 'openset[torch]'."),
         ("yaml", ("train",), "Writing YAML needs PyYAML: pip install 'openset[data]'."),
         ("yaml", ("protocols", "export"), "Reading YAML needs PyYAML: pip install 'openset[data]'."),
         ("PIL", ("protocols", "show"), "A contact sheet needs Pillow: pip install 'openset[data]'."),
         ("PIL", ("detect", "evaluate"), "Reading images needs Pillow: pip install 'openset[data]'."),
         ("matplotlib", ("evaluate",), "Drawing figures needs matplotlib: pip install 'openset[plot]'."),
         ("transformers", ("detect", "predict"), "needs transformers: pip install 'openset[transformers]'."),
+        ("onnx", ("export",), "Writing an ONNX file needs onnx: pip install 'openset[onnx]'."),
         (
             "torch",
             ("detect", "demo"),

@@ -36,7 +36,7 @@ def _average_precision(evaluate_open_set, d):
     """101-point AP at IoU .5 by COCO's matching; one wild image without detections."""
     wild = make_truth([], classes=("elk",))
     nothing = d.found.select(np.zeros(0, dtype=int))
-    result = evaluate_open_set(d.truth, d.found, wild, nothing, recalls=[0.5], rule="coco", bootstrap=0)
+    result = evaluate_open_set(d.truth, d.found, wild, nothing, recalls=[0.5], matching="coco", bootstrap=0)
     return result.mean_average_precision.known["coco_101_point"]
 
 

@@ -45,6 +45,20 @@ def test_a_picture_replaced_by_an_older_one_of_the_same_size_is_noticed(tmp_path
     assert before.fingerprint != after.fingerprint
 
 
+def test_a_picture_changed_in_place_with_its_size_and_time_kept_is_noticed(tmp_path):
+    for name in ("a", "b"):
+        picture = write_flat(tmp_path / "set" / name / "0.bmp", 10)
+    before, stat = open_dataset(tmp_path / "set"), picture.stat()
+    with picture.open("r+b") as stream:
+        stream.seek(-50, os.SEEK_END)
+        stream.write(b"\xff" * 50)
+    os.utime(picture, ns=(stat.st_atime_ns, stat.st_mtime_ns))
+    assert (picture.stat().st_size, picture.stat().st_mtime_ns) == (stat.st_size, stat.st_mtime_ns)
+    after = open_dataset(tmp_path / "set")
+    assert (before.images[1] != after.images[1]).any()
+    assert before.fingerprint != after.fingerprint
+
+
 def test_official_parts_share_their_class_ids(tmp_path):
     write_photos(tmp_path / "set" / "train" / "owl", 2)
     write_photos(tmp_path / "set" / "test" / "jay", 2)

@@ -63,7 +63,7 @@ def test_the_hub_is_asked_once_and_with_the_right_words(monkeypatch):
         return table(list(CATALOG["svhn"].class_names), [1, 2], shape=(32, 32, 3))
 
     monkeypatch.setattr(datasets, "load_dataset", load_dataset)
-    monkeypatch.setattr(hub_module, "_resolves", lambda: True)
+    monkeypatch.setattr(hub_module, "hub_is_reachable", lambda: True)
     assert parts_here("svhn") == ()
     for _ in range(2):
         data = open_dataset("svhn", "test")
@@ -83,7 +83,7 @@ def test_large_data_of_the_hub_stays_encoded_and_tests_on_validation(monkeypatch
         return table([f"word {n}" for n in range(1000)], [999, 1], shape=(120, 130, 3))
 
     monkeypatch.setattr(datasets, "load_dataset", load_dataset)
-    monkeypatch.setattr(hub_module, "_resolves", lambda: True)
+    monkeypatch.setattr(hub_module, "hub_is_reachable", lambda: True)
     data = open_dataset("imagenet", "test")
     assert asked == ["validation"]
     assert data.class_names[data.labels[0]] == "n15075141"

@@ -4,7 +4,7 @@ import pytest
 
 from detection_sets import make_found, make_truth, pencil_case
 from openset.detection import evaluate_open_set
-from openset.detection.verdict import verdict
+from openset.detection.verdict import headline, main_sources, verdict
 from openset.present.page import detection_page
 
 BOX = [0, 0, 9, 9]
@@ -83,3 +83,24 @@ def test_classes_lost_at_another_recall_are_named_too():
     said = str(verdict(result))
     assert said.startswith("hardly affected")
     assert "At recall 0.8 only 1 of 2 classes are left; lost: b." in said
+
+
+def many_classes(wild_kinds):
+    """Six classes, each with one object that is found, and false detections of the given kinds on a wild image each."""
+    kinds = "abcdef"
+    known = make_truth([(i, kind, BOX) for i, kind in enumerate(kinds)], n_images=6, classes=tuple(kinds))
+    known_found = make_found([(i, kind, BOX, 0.5) for i, kind in enumerate(kinds)], classes=tuple(kinds))
+    wild = make_truth([], n_images=12, classes=("elk",), source="wild")
+    wild_found = make_found([(i, kind, BOX, 0.9) for i, kind in enumerate(wild_kinds)], classes=tuple(kinds))
+    return headline(evaluate_open_set(known, known_found, wild, wild_found, recalls=[0.3], bootstrap=0))
+
+
+def test_classes_that_make_most_false_detections_are_named():
+    assert main_sources(many_classes("bbbbeeaf")) == (
+        "At recall 0.3 one class makes 50% of the 8 false detections on wild images: b."
+    )
+    assert main_sources(many_classes("bbbeeeaf")) == (
+        "At recall 0.3 2 of 6 classes make 75% of the 8 false detections on wild images: e and b."
+    )
+    assert main_sources(many_classes("abcdef")) == ""
+    assert main_sources(many_classes("")) == ""

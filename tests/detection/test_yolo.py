@@ -10,6 +10,7 @@ from detection_textbook import iou_by_hand
 pytest.importorskip("PIL.Image")
 torch = pytest.importorskip("torch")
 
+from openset.detection.adapters.heads import HEADS  # noqa: E402
 from openset.detection.adapters.yolo import ANCHORS, SmallYolo, assign, decode, detect, loss, pair_iou, suppress, train  # noqa: E402
 from openset.detection.scenes import KNOWN, SIZE, UNKNOWN, coco_scenes, draw_scenes, labels, pixels  # noqa: E402
 
@@ -55,11 +56,22 @@ def test_scenes_as_coco():
 def test_decode_by_hand():
     raw = torch.zeros(1, 12, 12, 2, 6)
     raw[0, 3, 5, 1, 2] = math.log(2)
-    box, objectness, classes = decode(raw)
+    box = decode(raw)
     # centre of the cell (5.5 x 8, 3.5 x 8) = (44, 28); second anchor 32 x 32, twice as wide
     assert box[0, 3, 5, 1].tolist() == pytest.approx([44 - 32, 28 - 16, 64, 32])
-    assert objectness[0, 0, 0, 0] == 0.5
-    assert classes.shape == (1, 12, 12, 2, 1)
+    assert box.shape == (1, 12, 12, 2, 4)
+
+
+def test_heads_read_their_outputs_by_hand():
+    score, background = HEADS["objectness"].read(torch.tensor([0.0, math.log(3), -math.log(3)]))
+    assert score.tolist() == pytest.approx([0.5 * 0.75, 0.5 * 0.25])
+    assert float(background) == 0.5
+    score, background = HEADS["background"].read(torch.log(torch.tensor([0.2, 0.3, 0.5])))
+    assert score.tolist() == pytest.approx([0.2, 0.3])
+    assert float(background) == pytest.approx(0.5)
+    score, background = HEADS["one_versus_rest"].read(torch.tensor([math.log(3), -math.log(3)]))
+    assert score.tolist() == pytest.approx([0.75, 0.25])
+    assert float(background) == pytest.approx(0.25)
 
 
 def test_assignment_by_hand():
@@ -77,10 +89,11 @@ def test_assignment_by_hand():
 
 def test_loss_by_hand():
     """One object that sits at the centre of a cell with the size of an anchor, nothing predicted (all zeros)."""
-    raw = torch.zeros(1, 12, 12, 2, 5 + 4, requires_grad=True)
+    head = HEADS["objectness"]
+    raw = torch.zeros(1, 12, 12, 2, 4 + head.n_outputs(4), requires_grad=True)
     width, height = ANCHORS[0]
     box = np.array([[44 - width / 2, 28 - height / 2, width, height]])
-    value = loss(raw, assign([box], [np.array([1])]))
+    value = loss(raw, assign([box], [np.array([1])]), head)
     # objectness: .5 log 2 in each of 287 other places, 5 log 2 for the one that fits perfectly (IoU 1);
     # place and size are exact; four classes at log 2 each
     assert float(value.detach()) == pytest.approx((0.5 * 287 + 5 + 4) * math.log(2), rel=1e-6)
@@ -90,6 +103,26 @@ def test_loss_by_hand():
     assert float(raw.grad[0, 0, 0, 0, 4]) == pytest.approx(0.25)
 
 
+@pytest.mark.parametrize(
+    ("name", "value", "at_object", "elsewhere"),
+    [
+        # softmax over four classes and background: log 5 each; p - 1 for what is wanted, p for the rest
+        ("background", (0.5 * 287 + 5) * math.log(5), [1, -4, 1, 1, 1], [0.1, 0.1, 0.1, 0.1, -0.4]),
+        # four binary decisions, log 2 each
+        ("one_versus_rest", (0.5 * 287 + 5) * 4 * math.log(2), [2.5, -2.5, 2.5, 2.5], [0.25] * 4),
+    ],
+)
+def test_losses_of_the_other_heads_by_hand(name, value, at_object, elsewhere):
+    head = HEADS[name]
+    raw = torch.zeros(1, 12, 12, 2, 4 + head.n_outputs(4), requires_grad=True)
+    width, height = ANCHORS[0]
+    found = loss(raw, assign([np.array([[44 - width / 2, 28 - height / 2, width, height]])], [np.array([1])]), head)
+    assert float(found.detach()) == pytest.approx(value, rel=1e-6)
+    found.backward()
+    assert raw.grad[0, 3, 5, 0].tolist() == pytest.approx([0, 0, 0, 0, *at_object])
+    assert raw.grad[0, 0, 0, 0].tolist() == pytest.approx([0, 0, 0, 0, *elsewhere])
+
+
 def test_iou_and_suppression():
     boxes = torch.tensor([[0.0, 0, 10, 10], [1, 0, 10, 10], [2, 0, 10, 10], [0, 0, 10, 10]])
     assert float(pair_iou(boxes[0], boxes[1])) == pytest.approx(iou_by_hand([0, 0, 10, 10], [1, 0, 10, 10]))
@@ -97,11 +130,13 @@ def test_iou_and_suppression():
     assert suppress(boxes, torch.tensor([0, 0, 0, 1]), 0.7).tolist() == [0, 2, 3]
 
 
-def test_learns_a_handful_of_scenes_by_heart():
+@pytest.mark.parametrize("head", HEADS)
+def test_learns_a_handful_of_scenes_by_heart(head):
     scenes = draw_scenes(8, KNOWN, seed=3)
     boxes, classes = [scene.boxes for scene in scenes], labels(scenes, KNOWN)
     values = []
-    model = train(pixels(scenes), boxes, classes, len(KNOWN), steps=150, batch=8, report=lambda _, v: values.append(v))
+    options = {"steps": 150, "batch": 8, "head": head, "report": lambda _, value: values.append(value)}
+    model = train(pixels(scenes), boxes, classes, len(KNOWN), **options)
     assert values[-1] < values[0] / 10
     found = detect(model, pixels(scenes), min_score=0.3)
     right = total = 0
@@ -126,9 +161,9 @@ def test_the_background_is_what_objectness_leaves():
     images = np.random.default_rng(0).integers(0, 256, (1, 3, SIZE, SIZE), dtype=np.uint8)
     [(_, _, score, background)] = detect(model, images, min_score=0.0, nms=1.0)
     with torch.no_grad():
-        _, objectness, probability = decode(model.eval()(torch.from_numpy(images) / 255))
-    order = (objectness[..., None] * probability).flatten().argsort(descending=True, stable=True)[: len(score)]
-    assert background == pytest.approx(1 - objectness.flatten()[order].numpy(), abs=1e-6)
+        outputs = model.eval()(torch.from_numpy(images) / 255)[..., 4:].sigmoid()
+    order = (outputs[..., 0] * outputs[..., 1]).flatten().argsort(descending=True, stable=True)[: len(score)]
+    assert background == pytest.approx(1 - outputs[..., 0].flatten()[order].numpy(), abs=1e-6)
 
 
 def test_dropout_sampling_averages_passes():

@@ -180,3 +180,13 @@ def test_one_sample_takes_about_a_millisecond():
             fitted.score(fresh)
             times.append(time.perf_counter() - start)
         assert min(times) < 0.005, name
+
+
+def test_one_flipped_bit_in_a_saved_fit_is_noticed(training, tmp_path):
+    path = tmp_path / "f.safetensors"
+    fit("knn(k=2)", training).save(path)
+    whole = path.read_bytes()
+    for place in range(len(whole) - 40, len(whole)):
+        path.write_bytes(whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1 :])
+        with pytest.raises(OpenSetError, match=r"f\.safetensors is damaged: its content does not match its checksum"):
+            load(path)

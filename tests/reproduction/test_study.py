@@ -67,7 +67,8 @@ def test_the_common_beginning_is_trained_once(options):
     chosen = options(watch=watch, overrides=changes)
     plain = make_cell("test", chosen, "digits", "maxlogit", 0, 0)
     begun = make_cell("test", chosen, "digits", "openauc", 0, 0, overrides=["method.start=2"])
-    run_study([begun, plain], chosen)
+    study = run_study([begun, plain], chosen)
+    assert not study.failures
     assert set(epochs["maxlogit"]) == {0, 1, 2}
     assert set(epochs["openauc"]) == {2}
 

@@ -45,7 +45,7 @@ def test_a_stored_config_is_never_taken_for_a_file(tmp_path):
 
 
 def test_a_state_comes_back_whole_or_not_at_all(tmp_path):
-    state = State(epoch=2, history=[{"loss": 0.5, "epoch": 1}], best=0.25, seconds=3.5)
+    state = State(epoch=2, history=[{"loss": 0.5, "epoch": 1}], best=0.25, seconds=3.5, resumed=[[1, 4]])
     plain = json.loads(json.dumps(state.as_plain()))
     assert State.restored(plain, tmp_path) == state
     assert State.restored({**plain, "best": None}, tmp_path).best == float("-inf")
@@ -58,8 +58,44 @@ def test_a_state_comes_back_whole_or_not_at_all(tmp_path):
         {**plain, "history": [{"loss": "0.5"}]},
         {**plain, "epoch": "2"},
         {**plain, "seconds": None},
+        {**plain, "resumed": 3},
+        {**plain, "resumed": [3]},
+        {**plain, "resumed": ["1, 2"]},
         {**plain, "another": 1},
     ]
     for content in broken:
         with pytest.raises(OpenSetError, match=r"s\.safetensors is damaged \(.*\): delete it to train again"):
             State.restored(content, tmp_path / "s.safetensors")
+
+
+KINDS = {
+    "w": torch.linspace(0, 1, 12).reshape(3, 4),
+    "half": torch.ones(3, dtype=torch.bfloat16),
+    "count": torch.tensor(7),
+    "mask": torch.tensor([True, False]),
+    "none": torch.zeros(0, 3),
+}
+
+
+def test_one_flipped_bit_in_weights_is_noticed(tmp_path):
+    path = tmp_path / "w.safetensors"
+    checkpoint.write_tensors(path, KINDS, {"epoch": 3})
+    tensors, about = checkpoint.read_tensors(path)
+    assert about == {"epoch": 3}
+    assert all(torch.equal(tensors[name], tensor) for name, tensor in KINDS.items())
+    whole = path.read_bytes()
+    start = 8 + int.from_bytes(whole[:8], "little")
+    for place in range(start, len(whole)):
+        broken = bytearray(whole)
+        broken[place] ^= 1 << place % 8
+        path.write_bytes(broken)
+        with pytest.raises(OpenSetError, match=r"w\.safetensors is damaged: its content does not match its checksum"):
+            checkpoint.read_tensors(path)
+    path.write_bytes(whole.replace(rb"\"epoch\": 3", rb"\"epoch\": 4"))
+    with pytest.raises(OpenSetError, match="does not match its checksum"):
+        checkpoint.read_tensors(path)
+
+
+def test_weights_of_earlier_versions_have_no_checksum(tmp_path):
+    tensors, about = checkpoint.read_tensors(write(tmp_path / "w.safetensors", '{"epoch": 3}'))
+    assert (tensors["w"].tolist(), about) == ([0, 0], {"epoch": 3})

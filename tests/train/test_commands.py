@@ -12,9 +12,11 @@ from PIL import Image
 from openset.cli import main
 from openset.cli._numbers import numbers
 from openset.errors import OpenSetError, OpenSetWarning
+from openset.posthoc import score
 from openset.present.csv_text import csv_table
 from openset.present.latex import latex_table
 from openset.present.markdown import markdown_table
+from openset.reading import read_outputs
 from openset.results.spread import spread_of
 from openset.studies import bench, running
 from openset.studies.bench_tables import bench_lines, bench_table
@@ -179,15 +181,20 @@ def test_predict_writes_csv_and_json(trained, images, tmp_path, capsys):
     assert openset("predict", trained, images / "known", images / "unknown", "--csv", table, "--json", listing) == 0
     assert "images are unknown: their score is above the threshold" in capsys.readouterr().out
     rows = pl.read_csv(table)
-    assert rows.columns == ["file", "prediction", "best_class", "probability", "unknown_score", "threshold"]
+    assert rows.columns == ["id", "decision", "prediction", "unknown_score", "margin"]
     assert rows.height == 90
     content = json.loads(listing.read_text())
     assert content["threshold"]["rule"] == "at_acceptance=0.95"
-    assert [one["prediction"] for one in content["predictions"]] == rows["prediction"].to_list()
-    known = rows.filter(~pl.col("file").str.contains("blue"))
-    assert np.mean([one["best_class"] == one["file"].split("/")[-2] for one in known.to_dicts()]) > 0.9
-    accepted = (rows["unknown_score"] <= rows["threshold"]) == (rows["prediction"] != "unknown")
-    assert accepted.all()
+    assert content["predictions"] == rows.to_dicts()
+    known = rows.filter(~pl.col("id").str.contains("blue"))
+    assert np.mean([one["prediction"] == one["id"].split("/")[-2] for one in known.to_dicts()]) > 0.9
+    accepted = rows["unknown_score"] <= content["threshold"]["value"]
+    assert (accepted == (rows["decision"] != "unknown")).all()
+    assert (accepted == (rows["margin"] >= 0)).all()
+    for ending in ("parquet", "json"):
+        assert openset("predict", trained, images / "known", images / "unknown", "--out", tmp_path / f"d.{ending}") == 0
+    assert pl.read_parquet(tmp_path / "d.parquet").to_dicts() == rows.to_dicts()
+    assert json.loads((tmp_path / "d.json").read_text())["predictions"] == rows.to_dicts()
 
 
 def test_predict_leaves_out_what_is_no_image(trained, images, tmp_path, capsys):
@@ -232,7 +239,7 @@ def test_another_threshold_changes_who_is_unknown(trained, images, tmp_path):
         == 0
     )
     found = json.loads((tmp_path / "p.json").read_text())
-    assert {one["prediction"] for one in found["predictions"]} == {"unknown"}
+    assert {one["decision"] for one in found["predictions"]} == {"unknown"}
     assert "schema 1" in found["notes"][0]
     assert "60 of 60 are rejected. If most of them should be known" in found["notes"][1]
 
@@ -243,7 +250,7 @@ def test_a_threshold_of_another_score_is_refused(trained, images, tmp_path, caps
     assert openset("threshold", trained / "outputs_val.npz", "--score", "energy", *words) == 0
     capsys.readouterr()
     for command in (
-        ("predict", trained, images / "known", "--threshold", frozen),
+        ("predict", trained, images / "known", "--threshold", frozen, "--score", "max_logit"),
         ("threshold", frozen, "--apply", trained / "scores_test.parquet"),
         ("threshold", frozen, "--apply", trained / "outputs_test.npz", "--score", "max_logit"),
     ):
@@ -251,6 +258,11 @@ def test_a_threshold_of_another_score_is_refused(trained, images, tmp_path, caps
         assert "it was chosen for the score energy, and this is max_logit. Choose" in capsys.readouterr().err
         assert openset(*command, "--force") == 0
     assert openset("threshold", frozen, "--apply", trained / "outputs_test.npz", "--score", "energy") == 0
+    table = tmp_path / "p.csv"  # predictions are made with the score of the threshold
+    assert openset("predict", trained, images / "known", "--threshold", frozen, "--csv", table) == 0
+    assert openset("outputs", trained, images / "known", "--out", tmp_path / "o.npz") == 0
+    expected = score(read_outputs(tmp_path / "o.npz"), "energy")
+    np.testing.assert_allclose(pl.read_csv(table)["unknown_score"].to_numpy(), expected, rtol=1e-6)
     assert openset("threshold", trained / "scores_val.parquet", *words) == 0
     assert openset("predict", trained, images / "known", "--threshold", frozen) == 0
 

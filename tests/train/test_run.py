@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -26,8 +27,7 @@ from openset.train.config import read_config
 from openset.train.feed import Feed
 from openset.train.interrupt import Interrupted
 from openset.train.loop import fit
-from openset.train.predict import TrainedRun
-from openset.train.run import begin, rescore, train
+from openset.train.run import begin, keeps_train_outputs, rescore, train
 
 FAST = ("train.epochs=4", "data.batch_size=64", "backbone.width=8")
 
@@ -73,7 +73,7 @@ def test_every_method_beats_chance_on_digits(name, tmp_path):
     assert found["all"]["low"] > 0.5
     right = next(entry for entry in summary["metrics"] if entry["name"] == "closed_set_accuracy")
     assert right["value"] > 0.5
-    assert TrainedRun.read(tmp_path / "run").threshold.value == summary["threshold"]["value"]  # made for its own score
+    assert operating.Threshold.read(tmp_path / "run/threshold.json").value == summary["threshold"]["value"]
 
 
 def test_images_that_take_turns_are_seen_from_both_sides_in_any_two_epochs(tmp_path, monkeypatch, digits):
@@ -127,6 +127,41 @@ def test_the_run_folder_is_complete(finished, digits):
     summary = json.loads((finished / "summary.json").read_text())
     assert summary["data"] == digits.fingerprint
     assert summary["provenance"]["torch"]
+
+
+@pytest.mark.parametrize(
+    ("asked", "epochs", "n_train", "kept"),
+    [
+        ("auto", 3, 10_000, True),
+        ("auto", 3, 10_001, False),
+        ("auto", 4, 10_001, True),
+        ("always", 1, 10**6, True),
+        ("never", 99, 10, False),
+    ],
+)
+def test_outputs_of_the_training_part_are_kept_where_asked_for_or_cheap(asked, epochs, n_train, kept):
+    config = read_config(None, [f"train.train_outputs={asked}", f"train.epochs={epochs}"])
+    assert keeps_train_outputs(config, n_train) is kept
+
+
+def test_scoring_says_what_it_does_and_that_nothing_else_is_left(tmp_path):
+    told = []
+    chosen = ["train.epochs=1", "train.train_outputs=never", "method.name=softmax"]
+    config = begin(small_config(*chosen), tmp_path, resume=False)
+    train(config, tmp_path, tell=told.append)
+    assert not (tmp_path / "outputs_train.npz").exists()
+    assert "Outputs of the training part are not kept" in told[-2]
+    assert re.fullmatch(r"Scoring [\d,]+ test samples: about \d+ seconds?\.", told[-1])
+    assert not any("only scoring is left" in one for one in told)
+    before = Scores.read(tmp_path / "scores_test.parquet").unknown_score
+    (tmp_path / "summary.json").unlink()
+    told.clear()
+    train(begin(None, tmp_path, resume=True), tmp_path, tell=told.append)
+    assert any("The training is done; only scoring is left." in one for one in told)
+    assert np.array_equal(Scores.read(tmp_path / "scores_test.parquet").unknown_score, before)
+    rescore(small_config(*chosen[:2], "method.name=maxlogit"), tmp_path, tmp_path / "other")
+    assert not (tmp_path / "other" / "outputs_train.npz").exists()
+    assert (tmp_path / "other" / "scores_test.parquet").exists()
 
 
 def test_the_threshold_comes_from_validation_knowns(finished):
@@ -576,27 +611,36 @@ def folders(tmp_path):
     return tmp_path / "data"
 
 
-def test_own_folders_train_and_predict(tmp_path):
-    from openset.train.predict import TrainedRun, find_images, read_images
+def decided(folder, images):
+    """Decisions of a run with its own threshold."""
+    import polars as pl
 
+    from openset.models import open_model
+    from openset.models.predicting import Predictor, decisions
+    from openset.models.samples import Reading, open_samples
+    from openset.operating import Threshold
+
+    predictor = Predictor.of(open_model(str(folder)), Threshold.read(folder / "threshold.json"))
+    samples = open_samples([str(images)], "images", Reading(labels="none"))
+    return pl.concat([made for made, _ in decisions(predictor, samples, batch=16, trouble=pytest.fail)]).to_dicts()
+
+
+def test_own_folders_train_and_predict(tmp_path):
     data = folders(tmp_path)
     summary = run(tmp_path / "run", "data.size=16", "train.epochs=10", "data.batch_size=8", protocol=str(data))
     assert summary["class_names"] == ["green", "red"]
-    trained = TrainedRun.read(tmp_path / "run")
-    images = [(name, image) for name, image, _ in read_images(find_images([data / "known"]))]
-    found = trained.predict(images)
-    assert np.mean([one.best_class == Path(one.file).parent.name for one in found]) > 0.95
-    assert np.mean([one.prediction == Path(one.file).parent.name for one in found]) > 0.8
+    found = decided(tmp_path / "run", data / "known")
+    assert len(found) == 60
+    assert np.mean([one["prediction"] == Path(one["id"]).parent.name for one in found]) > 0.95
+    assert np.mean([one["decision"] == Path(one["id"]).parent.name for one in found]) > 0.8
     for one in found:
-        assert (one.prediction == "unknown") == (one.unknown_score > trained.threshold.value)
+        assert (one["decision"] == "unknown") == (one["unknown_score"] > summary["threshold"]["value"])
 
 
 @pytest.mark.parametrize("settings", [("data.size=16",), ("data.size=16", "data.channels=1"), ("data.channels=1",)])
 def test_new_images_are_prepared_as_those_of_the_training(settings, tmp_path):
     """The threshold was chosen on images resized and made grey in one way: predictions take the same."""
     from PIL import Image
-
-    from openset.train.predict import TrainedRun, find_images, read_images
 
     rng = np.random.default_rng(0)
     for role, name in (("known", "a"), ("known", "b"), ("unknown", "c")):
@@ -605,15 +649,14 @@ def test_new_images_are_prepared_as_those_of_the_training(settings, tmp_path):
             pixels = rng.integers(0, 256, (20, 24, 3), dtype=np.uint8)
             Image.fromarray(pixels).save(tmp_path / "data" / role / name / f"{number}.png")
     run(tmp_path / "run", *settings, "train.epochs=1", "data.batch_size=8", protocol=str(tmp_path / "data"))
-    trained = TrainedRun.read(tmp_path / "run")
     scores = Scores.read(tmp_path / "run/scores_test.parquet")
     told = dict(zip(scores.ids.tolist(), scores.unknown_score.tolist(), strict=True))
     for role in ("known", "unknown"):
         root = tmp_path / "data" / role
-        for one in trained.predict([(name, image) for name, image, _ in read_images(find_images([root]))]):
-            place = f"{role}/{Path(one.file).relative_to(root).as_posix()}"
+        for one in decided(tmp_path / "run", root):
+            place = f"{role}/{Path(one['id']).relative_to(root).as_posix()}"
             if place in told:
-                assert one.unknown_score == pytest.approx(told.pop(place), rel=1e-4)
+                assert one["unknown_score"] == pytest.approx(told.pop(place), rel=1e-4)
     assert not told
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from openset._core.text import half_character
+from openset._core.text import half_character, shortened
 from openset._io.atomic import write_text
 from openset._io.paths import existing, reason
 from openset._io.room import check_room
@@ -67,7 +67,7 @@ def read_json(path: str | Path) -> Any:
 def parse_json(text: str, what: str) -> Any:
     """What a JSON text of a stranger says; `what` it is called in errors."""
     try:
-        content = json.loads(text)
+        content = json.loads(text, object_pairs_hook=_each_name_once)
         if _HALF.search(text):
             json.dumps(content, ensure_ascii=False).encode()
     except UnicodeEncodeError as error:
@@ -76,6 +76,17 @@ def parse_json(text: str, what: str) -> Any:
         raise OpenSetError(f"{what} is not valid JSON: it is nested too deeply.") from error
     except json.JSONDecodeError as error:
         raise OpenSetError(f"{what} is not valid JSON: {error}.") from error
+    except KeyError as error:
+        raise OpenSetError(f"{what}: the name '{shortened(error.args[0])}' stands twice; keep one.") from error
     except ValueError as error:  # Python's own limit
         raise OpenSetError(f"{what} is damaged: it holds a number of thousands of digits.") from error
+    return content
+
+
+def _each_name_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """A name that stands twice has two values, and which one counts is different for every reader."""
+    content = dict(pairs)
+    if len(content) < len(pairs):
+        names = [name for name, _ in pairs]
+        raise KeyError(next(name for name in names if names.count(name) > 1))
     return content

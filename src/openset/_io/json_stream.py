@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from openset._core.memory import free_memory
+from openset._core.text import shortened
 from openset._io.paths import existing, reason
 from openset._io.room import as_size
 from openset.errors import OpenSetError
@@ -68,10 +69,14 @@ class _Reader:
             yield from self._list(None)
         elif opening == "{":
             self.at += 1
+            seen: set[str] = set()
             while self._peek() != "}":
                 key = self._value()
                 if not isinstance(key, str):
                     self._fail("a name in quotes is missing")
+                if key in seen:  # half of the readers would take the first, half the second
+                    raise OpenSetError(f"{self.file}: the name '{shortened(key)}' stands twice; keep one.")
+                seen.add(key)
                 self._expect(":")
                 if self._peek() == "[":
                     yield from self._list(key)

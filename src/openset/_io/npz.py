@@ -33,7 +33,11 @@ def read_npz(path: str | Path) -> dict[str, NDArray[Any]]:
         archive = np.load(stream, allow_pickle=False)
         if not isinstance(archive, np.lib.npyio.NpzFile):
             raise OpenSetError(f"{file} is a single array, not an NPZ archive with named arrays.")
-        return {name: archive[name] for name in archive.files}
+        arrays = {name: archive[name] for name in archive.files}
+        if broken := next((name for name, array in arrays.items() if not isinstance(array, np.ndarray)), None):
+            # NumPy hands on the bytes of what does not begin as an array does.
+            raise OpenSetError(f"{file} is damaged: '{shortened(broken)}' in it is not an array.")
+        return arrays
 
 
 def read_npy(path: str | Path) -> NDArray[Any]:

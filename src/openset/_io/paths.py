@@ -37,24 +37,6 @@ def real_path(path: Path) -> Path:
         raise OpenSetError(f"Cannot find {path}: {reason(error)}.") from error
 
 
-def plain_name(path: str | Path) -> str:
-    """The name of a file without its ending, or of a folder: fit to name a folder of results below another.
-
-    >>> plain_name("protocols/birds.yaml")
-    'birds'
-    >>> plain_name("...yaml")
-    Traceback (most recent call last):
-    openset.errors.OpenSetError: Results cannot be named after ...yaml: '..' leads to another folder; rename it.
-    """
-    given = Path(path)
-    name = given.stem
-    if not name.strip(".") and is_folder(given):
-        name = Path(os.path.abspath(given)).stem  # noqa: PTH100  `resolve` would follow links
-    if not name.strip("."):
-        raise OpenSetError(f"Results cannot be named after {path}: '{name}' leads to another folder; rename it.")
-    return name
-
-
 def check_name(path: Path, refused: str = "Cannot read: ") -> None:
     """A name that is not in UTF-8 could neither be shown nor written into any result."""
     try:

@@ -8,6 +8,9 @@ from openset._core.text import shown
 if TYPE_CHECKING:
     from rich.console import Console
 
+_LONG = 5000
+"""Characters from which on numbers and paths are not coloured: rich takes minutes to find them in 100,000."""
+
 
 def make_console(**options: Any) -> "Console":
     """A rich console that spells control characters out, wherever in a table, title or bar they stand.
@@ -20,6 +23,8 @@ def make_console(**options: Any) -> "Console":
 
     class Showing(Console):
         def render_str(self, text: str, **how: Any) -> Text:
+            if len(text) > _LONG:
+                how["highlight"] = False
             return super().render_str(shown(text), **how)
 
         def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:

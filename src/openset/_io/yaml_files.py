@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from openset._core.text import half_character
+from openset._core.text import half_character, shortened
 from openset._io.paths import existing, reason
 from openset._io.room import as_size
 from openset.errors import OpenSetError, needing
@@ -85,7 +85,20 @@ def _count(node: "yaml.Node", seen: dict[int, int], where: str) -> int:
         except UnicodeEncodeError as error:
             raise OpenSetError(f"{where}, line {node.start_mark.line + 1}: {half_character(error)}.") from error
     else:
+        _check_names(node, where)
         inner = [part for entry in node.value for part in (entry if isinstance(entry, tuple) else (entry,))]
         total = 1 + sum(_count(part, seen, where) for part in inner)
     seen[id(node)] = total
     return total
+
+
+def _check_names(node: "yaml.Node", where: str) -> None:
+    """The reader would take the second of two values of one name, and say nothing of the first."""
+    seen: set[str] = set()
+    for name in (entry[0] for entry in node.value if isinstance(entry, tuple)):
+        if not isinstance(name.value, str) or name.value == "<<":  # a merge of aliases may stand more than once
+            continue
+        if name.value in seen:
+            line = name.start_mark.line + 1
+            raise OpenSetError(f"{where}, line {line}: the name '{shortened(name.value)}' stands twice; keep one.")
+        seen.add(name.value)

@@ -1,5 +1,6 @@
 """The `openset` command: one file per command, found by its name in this folder; heavy imports wait inside."""
 
+import io
 import os
 import sys
 from importlib import import_module
@@ -18,7 +19,6 @@ app = typer.Typer(
     help="Measure, compare and operate models that must say: I don't know this.",
     epilog="Add to any command: --debug to see the traceback of an error, --plugin FILE.py to run your own file first.",
     no_args_is_help=True,
-    add_completion=False,
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,
 )
@@ -45,6 +45,8 @@ def main(arguments: list[str] | None = None) -> None:
     words = sys.argv[1:] if arguments is None else arguments
     debug = "--debug" in words or bool(os.environ.get("OPENSET_DEBUG"))
     keep_memory()
+    if isinstance(sys.stdout, io.TextIOWrapper):  # a terminal that lacks a letter shows its number
+        sys.stdout.reconfigure(errors="backslashreplace")
     try:
         try:
             from openset.cli._plugins import run_plugins

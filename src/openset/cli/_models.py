@@ -1,69 +1,104 @@
-"""Which models a command evaluates: one per file, or one per file and score."""
+"""Options of the commands that run a model, and what they say while it runs."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
-from openset.cli._console import Reading
-from openset.cli._splits import name_files
+import typer
+
 from openset.errors import OpenSetError
 
 if TYPE_CHECKING:
-    from openset.posthoc import ScoreSpec
-    from openset.scores import Scores
+    from openset.models import Model
+
+ModelArgument = Annotated[
+    str,
+    typer.Argument(
+        metavar="MODEL",
+        help="hf:NAME_OR_FOLDER, timm:NAME, torchvision:NAME, onnx:FILE, or the folder of a training run.",
+    ),
+]
+WeightsOption = Annotated[
+    Path | None, typer.Option("--weights", help="timm, torchvision: the weights, a .safetensors file.")
+]
+FeaturesOption = Annotated[
+    str | None,
+    typer.Option("--features", help="onnx: the output that holds the features; else what enters the last layer."),
+]
+ClassesOption = Annotated[
+    Path | None,
+    typer.Option("--classes", help="Names of the model's classes: a text file, one per line, or a JSON list."),
+]
+SizeOption = Annotated[int | None, typer.Option("--size", min=1, help="Side of the images in pixels.")]
+MeanOption = Annotated[str | None, typer.Option("--mean", help="Mean of the pixels in [0, 1]: 0.5 or 0.48,0.46,0.41.")]
+StdOption = Annotated[str | None, typer.Option("--std", help="Their standard deviation.")]
+DeviceOption = Annotated[str, typer.Option("--device", help="cpu, cuda or cuda:1.")]
+BatchOption = Annotated[int, typer.Option("--batch", min=1, help="Samples at a time.")]
+ColumnOption = Annotated[str, typer.Option("--column", help="The column of texts in a table.")]
 
 
-@dataclass(frozen=True)
-class Models:
-    """What is to be evaluated."""
+def open_named(
+    model: str,
+    weights: Path | None,
+    features: str | None,
+    classes: Path | None,
+    size: int | None,
+    mean: str | None,
+    std: str | None,
+    device: str,
+) -> "Model":
+    """The model of these options."""
+    from openset.models import Options, open_model
 
-    names: list[str]
-    files: list[Path]
-    """Where each was read from."""
-    scores: "list[Scores]"
-    several: bool = False
-    """Whether they are several scores of the same outputs."""
-    remarks: tuple[str, ...] = ()
-    chosen: str | None = None
-    """The score that validation data chose among several."""
-
-
-def read_models(files: Sequence[Path], reading: Reading, tune: Path | None = None, seed: int = 0) -> Models:
-    """The models of the files; `tune` is a file of validation outputs, on which parameters of scores are chosen."""
-    from openset.scoring import asks_for_several
-
-    if tune is None and not asks_for_several(reading.score):
-        return Models(name_files(files), list(files), [reading.read(file) for file in files])
-    return _several(files, reading, tune, seed)
+    options = Options(weights, features, classes, size, _numbers("--mean", mean), _numbers("--std", std), device)
+    return open_model(model, options)
 
 
-def _several(files: Sequence[Path], reading: Reading, tune: Path | None, seed: int) -> Models:
-    from openset.reading import read_fit
-    from openset.scoring import score_file, tune_scores
+def _numbers(option: str, text: str | None) -> tuple[float, ...] | None:
+    if text is None:
+        return None
+    try:
+        found = tuple(float(one) for one in text.split(","))
+    except ValueError as error:
+        raise OpenSetError(
+            f"{option} takes numbers with commas between them, such as 0.5 or 0.48,0.46,0.41."
+        ) from error
+    if option == "--std" and not all(one > 0 for one in found):
+        raise OpenSetError("--std must be above 0.")
+    return found
 
-    if reading.score is None:
-        raise OpenSetError("--tune chooses parameters of scores: name one or several with --score, or --score all.")
-    words = reading.words
-    fit = None if reading.fit is None else read_fit(reading.fit, reading.background, words)
-    scores: str | Sequence[ScoreSpec] = reading.score
-    remarks: list[str] = []
-    about = chosen = None
-    if tune is not None:
-        tuned = tune_scores(tune, reading.score, fit, background=reading.background, words=words, seed=seed)
-        for file in files:
-            tuned.check_other(file, words)
-        scores, about = tuned.specs, tuned.about
-        chosen = str(tuned.tuning.best)
-        remarks.append(tuned.sentence)
-        remarks += [f"{name} is left out: {why}" for name, why in tuned.failed.items()]
-    names, given, models = [], [], []
-    for file, called in zip(files, name_files(files), strict=True):
-        found = score_file(file, scores, fit, background=reading.background, words=words, about=about)
-        where = f" of {called}" if len(files) > 1 else ""
-        for score, made in found.models.items():
-            names.append(f"{score}{where}")
-            given.append(file)
-            models.append(made)
-        remarks += [f"{called}: {note}" if where else note for note in found.remarks]
-    return Models(names, given, models, len(models) > 1, tuple(remarks), chosen if chosen in names else None)
+
+@contextmanager
+def running_bar(text: str, total: int) -> Iterator[Callable[[int], object]]:
+    """A bar on standard error with the rate and the time left; nothing where nobody watches."""
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+
+    from openset._io.terminal import make_console
+
+    screen = make_console(stderr=True)
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[rate]}"),
+        TimeElapsedColumn(),
+        TextColumn("left"),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=screen, transient=True, disable=not screen.is_terminal) as bar:
+        task = bar.add_task(text, total=total, rate="")
+
+        def advance(steps: int) -> None:
+            bar.advance(task, steps)
+            speed = bar.tasks[0].speed
+            bar.update(task, rate="" if speed is None else f"{speed:,.0f}/s")
+
+        yield advance

@@ -20,7 +20,7 @@ from openset.cli._console import (
     say,
     show_table,
 )
-from openset.cli._models import read_models
+from openset.cli._evaluated import read_models
 from openset.cli._outputs import (
     CsvOption,
     FiguresOption,
@@ -31,6 +31,7 @@ from openset.cli._outputs import (
     say_written,
     write_tables,
 )
+from openset.cli._page import FrozenOption, SamplesOption
 from openset.cli._plugins import MetricOption, parse_metrics
 from openset.cli._splits import group_files, split_of
 from openset.errors import OpenSetError
@@ -73,6 +74,8 @@ def command(
     markdown: MarkdownOption = None,
     csv: CsvOption = None,
     report: ReportOption = None,
+    samples: SamplesOption = None,
+    threshold: FrozenOption = None,
     figures: FiguresOption = None,
     require: Annotated[
         list[str] | None,
@@ -104,8 +107,11 @@ def command(
     from openset.results.document import Document
     from openset.results.metric_bars import needed_by, parse_metric_bar
     from openset.results.score_tables import scores_table
+    from openset.scoring import SEVERAL_RESAMPLES
 
-    check_outputs(json, latex, markdown, csv, report, folder=figures, inputs=[*files, fit, tune])
+    check_outputs(json, latex, markdown, csv, report, folder=figures, inputs=[*files, fit, tune, threshold])
+    if report is None and (samples is not None or threshold is not None):
+        raise OpenSetError("--samples and --threshold are shown on the page: add --report FILE.html.")
     asked = [(name, options, None) for name, options in parse_metrics(metric)]
     reading = Reading(score, background, fit, unknown_label, negative_label, known_class)
     bars = [parse_metric_bar(text) for text in require or []]
@@ -114,7 +120,8 @@ def command(
             raise OpenSetError(f"--require '{bar.text}' is about an interval: leave out --no-intervals.")
     given = read_models(files, reading, tune, seed)
     files, models = given.files, given.scores
-    n_resamples = [resamples or resamples_for(len(scores)) for scores in models]
+    few = SEVERAL_RESAMPLES if given.several else None
+    n_resamples = [resamples or few or resamples_for(len(scores)) for scores in models]
     evaluations = []
     with progress("Evaluating", sum(n_resamples) if intervals else 1) as advance:
         for file, scores, n in zip(files, models, n_resamples, strict=True):
@@ -148,9 +155,11 @@ def command(
     paper = scores_table(document) if given.several else tables.headline_table(document)
     write_tables(latex, markdown, csv, [paper], tables.metrics_table(document))
     if report is not None:
+        from openset.cli._page import frozen_thresholds, open_samples
         from openset.present.page import evaluation_page, write_page
 
-        write_page(report, evaluation_page(document))
+        frozen = frozen_thresholds(files, models, threshold)
+        write_page(report, evaluation_page(document, frozen=frozen, contents=open_samples(samples)))
     drawn: list[Path] = []
     if figures is not None:
         from openset.present.plots import write_figures

@@ -2,7 +2,7 @@
 
 from openset.data.catalog import CATALOG, Card
 from openset.data.dataset import Dataset
-from openset.data.opening import open_dataset, parts_here, splits_of
+from openset.data.opening import classes_here, open_dataset, parts_here, splits_of
 from openset.data.place import data_root
 
-__all__ = ["CATALOG", "Card", "Dataset", "data_root", "open_dataset", "parts_here", "splits_of"]
+__all__ = ["CATALOG", "Card", "Dataset", "classes_here", "data_root", "open_dataset", "parts_here", "splits_of"]

@@ -72,6 +72,9 @@ def list_class_folders(
         files += found_here
         labels += [label] * len(found_here)
         others += left
+    if not files:
+        wanted = len(names if classes is None else classes)
+        raise OpenSetError(f"{folder} has none of the {wanted:,} classes that are needed, only {', '.join(found[:3])}.")
     loose = [entry.name for entry in os.scandir(folder) if entry.is_file() and _is_image(entry.name)]
     notes = _left_out(others) + (
         (f"{len(loose)} images in {folder} lie outside the class folders and were left out.",) if loose else ()

@@ -99,7 +99,7 @@ def _undecoded(table: Any, column: str) -> Any:
 
 def _download(card: Card, split: str, root: Path) -> tuple[ImageCells, NDArray[np.int64], tuple[str, ...]]:
     datasets = _library()
-    reachable = _resolves()
+    reachable = hub_is_reachable()
     part = card.hub_test if split == "test" else split
     try:
         with _quiet(datasets), nullcontext() if reachable else _offline(datasets):
@@ -124,7 +124,7 @@ def _not_found(card: Card, root: Path, error: Exception, *, reachable: bool) -> 
     )
 
 
-def _resolves() -> bool:
+def hub_is_reachable() -> bool:
     """Whether the hub's address is known to this machine; a proxy is trusted to know it."""
     if getproxies():
         return True

@@ -76,10 +76,29 @@ def parts_here(name: str, *, root: str | Path | None = None) -> tuple[str, ...]:
         return ("train", "test")
     local = data_root(root) / name
     if local.is_dir():
-        return splits_of(name, root=root)
+        return () if _other_form(local) else splits_of(name, root=root)
     if in_hub_cache(card):
         return ("train", "test")
     return tuple(part for part in ("train", "test") if is_stored(cache_key(card, part)))
+
+
+def classes_here(name: str, part: str, *, root: str | Path | None = None) -> frozenset[str] | None:
+    """Of a named data set that lies here in a folder per class, the classes of a part; None where it does not."""
+    card, outer = CATALOG[name], data_root(root) / name
+    inner = unwrap(outer) if outer.is_dir() else outer
+    folder = inner / ("train" if part == "train" else card.test_folder)
+    if not folder.is_dir() or any(file.suffix in _SUFFIXES for file in outer.iterdir()):
+        return None
+    return frozenset(subfolders(folder)) & frozenset(card.class_names) or None
+
+
+def _other_form(folder: Path) -> str:
+    """The archive in which a data set is offered, where it is one that is not read; else nothing.
+
+    Batches of CIFAR are pickled, and reading them could run code; the .mat files of SVHN hold each image in strips.
+    """
+    named = (folder / name for name in ("cifar-10-batches-py", "cifar-100-python"))
+    return next((file.name for file in (*named, *sorted(folder.glob("*.mat"))) if file.exists()), "")
 
 
 def _parts(
@@ -131,6 +150,11 @@ def _parts_of_path(
     tables = _tables(path, name, card, root, on_corrupt)
     if tables:
         return tables
+    if form := _other_form(path):
+        raise OpenSetError(
+            f"{path / form} is not read: put {path / 'train.parquet'} and {path / 'test.parquet'} there, with the "
+            "columns 'image' (PNG or JPEG as bytes) and 'label', or leave that folder out to load it from the hub."
+        )
     inner = unwrap(path)
     if (inner / "train_test_split.txt").is_file() and (inner / "images").is_dir():
         names = card.class_names if card else tuple(subfolders(inner / "images"))

@@ -17,6 +17,7 @@ from openset.data.arrays import NotSmallError, StoredImages, stored
 from openset.data.catalog import Card
 from openset.data.checks import without_bad
 from openset.data.dataset import Dataset, row_ids, skipped_note
+from openset.data.fingerprints import file_state
 from openset.data.images import ImageCells
 from openset.data.labels import class_ids
 from openset.errors import OpenSetError
@@ -47,7 +48,7 @@ def open_parquet(paths: Sequence[Path], name: str, split: str, *, card: Card | N
     image = _image_column(paths[0])
     if image is None:
         return _features_of_parquet(paths, name, split, card, place)
-    key = [part for path in paths for part in (path.resolve(), path.stat().st_size, path.stat().st_mtime_ns)]
+    key = [part for path in paths for part in (path.resolve(), *file_state(path.stat()))]
     if card is not None and card.large:
         return _large(paths, image, name, split, card=card, on_corrupt=on_corrupt, place=place, key=key)
 

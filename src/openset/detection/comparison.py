@@ -151,7 +151,8 @@ class _Measure:
     ) -> None:
         levels = wilderness_levels(data.known.n_images, data.wild.n_images)
         self._share = float(levels.n_wild.mean()) / data.wild.n_images
-        self._classes, self._variant, self._n_wild = classes, variant, data.wild.n_images
+        self._classes = np.array(classes, dtype=bool).reshape(len(recalls), ranked.n_classes)
+        self._variant, self._n_wild = variant, data.wild.n_images
         self._count = AtRecalls(data, ranked, recalls) if recalls else None
         official = variant == "official" and recalls
         self._interpolated = Interpolated(data, ranked, recalls, levels if official else None)

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from openset.detection.measure.evaluation import OpenSetEvaluation, headline_place
 from openset.detection.measure.operating import Operating
+from openset.detection.measure.rates import few
 
 TRAINING_RULE = "The results hold only if the detector never saw the wild classes in training, not even without labels."
 LOWEST_MAP = 0.3
@@ -91,7 +92,7 @@ def _numbers(result: OpenSetEvaluation, point: Operating, word: str) -> list[str
     assert rate.value is not None
     assert rate.low is not None
     assert rate.high is not None
-    told.append(f"1,000 wild images raise {_few(rate.value)} false detections [{_few(rate.low)}, {_few(rate.high)}].")
+    told.append(f"1,000 wild images raise {few(rate.value)} false detections [{few(rate.low)}, {few(rate.high)}].")
     told += [f"No class reaches recall {recall:g}." for recall in result.lost_recalls]
     worst = max(result.operating, key=lambda other: len(other.unreached))
     if len(worst.unreached) > len(point.unreached):
@@ -103,6 +104,17 @@ def _numbers(result: OpenSetEvaluation, point: Operating, word: str) -> list[str
     return told
 
 
-def _few(value: float) -> str:
-    """Whole above ten, with a decimal below: a tenth is not nothing."""
-    return f"{value:,.0f}" if value >= 10 else f"{value:.1f}"
+def main_sources(point: Operating) -> str:
+    """A sentence on the classes that make most false detections on wild images, if at most a third of them do."""
+    ranked = sorted(((row.n_open, name) for name, row in point.classes.items()), reverse=True)
+    total, names, n = point.total.n_open, [], 0
+    for count, name in ranked:
+        if 2 * n >= total:
+            break
+        names.append(name)
+        n += count
+    if not names or 3 * len(names) > len(ranked):
+        return ""
+    listed = names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+    whose = "one class makes" if len(names) == 1 else f"{len(names)} of {len(ranked)} classes make"
+    return f"At {point.name} {whose} {n / total:.0%} of the {total:,} false detections on wild images: {listed}."

@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
+from openset._core.annotations import ArrayLike
 from openset._core.checks import (
     as_ints,
     as_scores,

@@ -3,8 +3,8 @@
 from typing import Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
 
+from openset._core.annotations import ArrayLike
 from openset._core.arithmetic import dot
 from openset._core.counts import Counts, count
 from openset._core.decisions import (

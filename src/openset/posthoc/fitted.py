@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from openset._io import checksums
 from openset._io.atomic import replacing
 from openset._io.json_files import parse_json
 from openset._io.paths import existing
@@ -92,8 +93,10 @@ class FittedScore:
             "n_features": self.n_features,
             "made": {"openset": __version__},
         }
+        description = json.dumps(about, allow_nan=False)
+        marks = {_KEY: description, checksums.KEY: checksums.checksum(description, self.learned)}
         with replacing(path) as temporary:
-            temporary.write_bytes(save(dict(self.learned), {_KEY: json.dumps(about, allow_nan=False)}))
+            temporary.write_bytes(save(dict(self.learned), marks))
 
     @classmethod
     def load(cls, path: str | Path) -> "FittedScore":
@@ -175,10 +178,11 @@ def _read(file: Path) -> tuple[dict[str, Any], dict[str, Array]]:
 
     try:
         with safe_open(file, "np") as opened:
-            description = (opened.metadata() or {}).get(_KEY, "null")
+            marks = opened.metadata() or {}
             arrays = {name: opened.get_tensor(name) for name in opened.keys()}  # noqa: SIM118  not a dict
     except (SafetensorError, ValueError, OSError) as error:
         raise OpenSetError(f"{file} is not a readable safetensors file, or it is cut off ({error}).") from error
+    description = marks.get(_KEY, "null")
     about = parse_json(description, f"The description in {file}")
     if not isinstance(about, dict) or about.get("kind") != _KIND:
         raise OpenSetError(f"{file} does not hold a fitted score: write one with FittedScore.save.")
@@ -186,6 +190,7 @@ def _read(file: Path) -> tuple[dict[str, Any], dict[str, Array]]:
         raise OpenSetError(
             f"{file} has schema {about.get('schema')!r} and this openset reads {_SCHEMA}: use a newer openset."
         )
+    checksums.check(file, marks, description, arrays)
     return about, arrays
 
 

@@ -5,9 +5,9 @@ import json
 from pathlib import Path
 from typing import Any
 
-from openset.data import CATALOG, parts_here
+from openset.data import CATALOG, classes_here, parts_here
 from openset.protocols.build import Opened, definition_notes
-from openset.protocols.classes import ClassLists, class_lists
+from openset.protocols.classes import ClassLists, RoleClasses, class_lists
 from openset.protocols.definition import Definition
 from openset.protocols.finding import PROTOCOLS
 from openset.protocols.parts import Protocol
@@ -28,10 +28,21 @@ def missing_data(definition: Definition, root: str | Path | None = None) -> list
         wanted |= {"train"} if any(members.role != "unknown" for members in plain) else set()
         if here == ("all",):
             continue
+        needed = {name for members in by_role for name in members.classes}
+        absent = {name for members in by_role for name in _absent(members, data, root)}
+        if here and absent:
+            missing.append(f"{data} ({len(absent)} of {len(needed)} classes)")
+            continue
         lacking = sorted(wanted - set(here))
         if lacking:
             missing.append(data if not here else f"{data} ({', '.join(lacking)})")
     return missing
+
+
+def _absent(members: RoleClasses, data: str, root: str | Path | None) -> set[str]:
+    """Classes that have no folder where every class has one; unknowns are needed for the test alone."""
+    present = classes_here(data, "test" if members.role == "unknown" else "train", root=root)
+    return set() if present is None else set(members.classes) - present
 
 
 def rows(root: str | Path | None = None) -> list[dict[str, Any]]:

@@ -138,6 +138,15 @@ ENTRIES: dict[str, Entry] = {
         _elephant("fig5", "Wilderness Impact over the ratio"),
         _elephant("fig8", "Histograms of object minus background", cpu=False),
         _elephant("fig9-11", "Kinds of errors at recalls .1 to .5", "figs9_11"),
+        Entry(
+            "elephant/families",
+            "Wilderness Impact by family of detectors, on one backbone",
+            "families:reproduce",
+            {
+                "smoke": Needs("no data (drawn scenes)", "seconds"),
+                "cpu": Needs("no data (drawn scenes)", "about 2 minutes of one core per seed; --seeds 0-4"),
+            },
+        ),
     )
 }
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from openset.reproduction.findings import Claim
+from openset.reproduction.findings import Claim, Value
 
 TWO_STAGE, ONE_STAGE = "faster-rcnn", ("retinanet", "yolov2")
 
@@ -111,14 +111,14 @@ def background_often_wins(shares: Mapping[str, float]) -> Claim:
     )
 
 
-def thresholds_do_not_carry_over(thresholds: Mapping[float, Sequence[float]]) -> Claim:
+def thresholds_do_not_carry_over(detector: str, thresholds: Mapping[float, Sequence[float]]) -> Claim:
     """For some beta the best threshold differs between wilderness ratios; `thresholds`: by beta, at rising ratios."""
     known = {beta: values for beta, values in thresholds.items() if len(values) > 1}
     return Claim(
         "Thresholds selected at a certain wilderness ratio do not generalize to other levels of wilderness",
         "supplement, Table 4",
         any(max(values) > min(values) for values in known.values()) if known else None,
-        {f"beta {beta:g}, lowest and highest": f"{min(v):.3f}, {max(v):.3f}" for beta, v in known.items()},
+        {f"{detector}, beta {beta:g}, lowest and highest": f"{min(v):.3f}, {max(v):.3f}" for beta, v in known.items()},
     )
 
 
@@ -131,4 +131,62 @@ def unknowns_grow_with_recall(shares: Mapping[str, Sequence[float]]) -> Claim:
         all(values[-1] > values[0] for values in known.values()) if known else None,
         {f"{name}, lowest and highest recall": f"{values[0]:.1%}, {values[-1]:.1%}" for name, values in known.items()},
         "the share of unknown and mixed unknown errors rises with recall",
+    )
+
+
+Differences = Mapping[tuple[str, str, float], Value | None]
+"""AWI of the first family minus that of the second, at a recall."""
+
+
+def heads_without_background_are_hit_harder(differences: Differences) -> Claim:
+    """Heads of single shot detectors have a larger AWI than the one with a background class."""
+    return _larger(
+        "Single shot detectors (RetinaNet, YOLOv2) are impacted more than the two stage detector (Faster R-CNN)",
+        "section 4.2, Table 2; here heads one versus rest and objectness against a background class",
+        (("one versus rest", "background class"), ("objectness", "background class")),
+        differences,
+    )
+
+
+def objectness_is_hit_most(differences: Differences) -> Claim:
+    """The head of YOLOv2 has a larger AWI than that of RetinaNet."""
+    return _larger(
+        "YOLOv2 is impacted more than RetinaNet",
+        "Table 2; here objectness against one versus rest",
+        (("objectness", "one versus rest"),),
+        differences,
+    )
+
+
+def sampling_is_worse(differences: Differences) -> Claim:
+    """Dropout sampling has a larger AWI than the same head without."""
+    return _larger(
+        "The dropout sampling approach leads to much worse results",
+        "section 4.2, Table 2",
+        (("dropout sampling", "background class"),),
+        differences,
+    )
+
+
+def _larger(
+    text: str,
+    source: str,
+    pairs: Sequence[tuple[str, str]],
+    differences: Differences,
+) -> Claim:
+    """Holds if every interval lies above 0, does not if one lies below; else the seeds do not tell."""
+    keys = [(*pair, recall) for pair in pairs for recall in (0.1, 0.3, 0.5)]
+    values = [value for key in keys if (value := differences.get(key)) is not None and value.low is not None]
+    above = len(values) == len(keys) and all(value.low is not None and value.low > 0 for value in values)
+    below = any(value.high is not None and value.high < 0 for value in values)
+    return Claim(
+        text,
+        source,
+        False if below else True if above else None,
+        {
+            f"{first} - {second} at {recall:g}": value.text(digits=3, sign=True)
+            for first, second, recall in keys
+            if (value := differences.get((first, second, recall))) is not None
+        },
+        "holds: every interval above 0; does not hold: one below 0",
     )

@@ -286,7 +286,7 @@ def table4(options: Options) -> Report:
                     "threshold": Value(row.threshold),
                 }
                 lines.append(Line(labels, Value(row.f_score), value, also, compare=same and beta != 0.5))
-        wording.append(claims.thresholds_do_not_carry_over(thresholds))
+        wording.append(claims.thresholds_do_not_carry_over(name, thresholds))
     table = Table(
         "Largest F-beta (the printed column of beta .5 lacks the formula's denominator)", lines, percent=False, digits=3
     )

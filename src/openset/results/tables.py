@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 
 from openset.evaluation import Evaluation, Result
 from openset.metrics import METRICS
@@ -9,7 +10,8 @@ from openset.posthoc import score_text
 from openset.results.document import Document
 from openset.results.numbers import interval, number, p_number, signed, span
 from openset.results.spread import MEANING
-from openset.results.table import Cell, Content, Table
+from openset.results.table import Cell, Content, Table, best_places
+from openset.results.verdict import open_set
 
 _ARROWS = {"higher": " ↑", "lower": " ↓"}
 
@@ -41,6 +43,48 @@ def headline_table(
             cells = [None if one is None else Cell(one.text, one.value) for one in found]
             below.append([f"{group.name} (mean ± sd of {found[0].counted})", *cells])
     return Table(["Model", *titles], rows, below, note=MEANING if below else "")
+
+
+def overview_table(document: Document) -> Table:
+    """Headline metrics of every model against every kind of open-set sample, the best of each kind standing out."""
+    parts = list(dict.fromkeys(part for one in document.evaluations for part in one.against))
+    several = ["Against"] if len(parts) > 1 else []
+    head: list[str] = []
+    rows: list[list[Content]] = []
+    below: list[list[Content]] = []
+    note = ""
+    for part in parts:
+        found = headline_table(document, part, arrows=True)
+        head = [found.head[0], *several, *found.head[1:]]
+        for sheet, lines in ((rows, with_best(found).rows), (below, found.below)):
+            sheet += [[line[0], *([called(part)] if several else []), *line[1:]] for line in lines]
+        note = note or found.note
+    return Table(head, rows, below, note=note, align="l" * (1 + len(several)) + "r" * (len(head) - 1 - len(several)))
+
+
+def with_best(table: Table) -> Table:
+    """A table of models with the best value of each column standing out; its head tells by an arrow which is better.
+
+    >>> made = with_best(Table(["Model", "AUROC ↑"], [["a", Cell(".9", 0.9)], ["b", Cell(".8", 0.8)]]))
+    >>> [row[1].best for row in made.rows]
+    [True, False]
+    """
+    rows = [list(row) for row in table.rows]
+    for place, title in enumerate(table.head):
+        cells = [row[place] for row in rows]
+        values = [cell.value for cell in cells if isinstance(cell, Cell) and cell.value is not None]
+        if len(rows) < 2 or len(values) < len(rows) or not title.endswith(tuple(_ARROWS.values())):
+            continue
+        better = next(word for word, arrow in _ARROWS.items() if title.endswith(arrow))
+        for row, cell, best in zip(rows, cells, best_places(values, better=better), strict=True):
+            assert isinstance(cell, Cell)
+            row[place] = replace(cell, best=best)
+    return replace(table, rows=rows)
+
+
+def called(against: str) -> str:
+    """What a kind of open-set sample is called in a column of them."""
+    return "all open-set samples" if against == "all" else open_set(against)
 
 
 def model_table(name: str, evaluation: Evaluation) -> Table:

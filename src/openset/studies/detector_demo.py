@@ -69,7 +69,7 @@ def run_demo(
 
     say("looking at the test scenes", 1.0)
     for name, scenes, first in (("known", known, 1), ("wild", wild, n_known + 1)):
-        write_json(folder / f"{name}_dt.json", _results(detect(model, pixels(scenes)), first))
+        write_json(folder / f"{name}_dt.json", as_results(detect(model, pixels(scenes)), first))
     say("evaluating", 1.0)
     files = [folder / f"{name}.json" for name in ("known", "known_dt", "wild", "wild_dt")]
     result = evaluate_open_set(*files, bootstrap=bootstrap, seed=seed)
@@ -96,7 +96,7 @@ def _save_pictures(folder: Path, scenes: list[Scene], prefix: str, first: int) -
             scene.picture.save(temporary, format="PNG")
 
 
-def _results(found: list[tuple[Any, Any, Any, Any]], first: int) -> list[dict[str, Any]]:
+def as_results(found: list[tuple[Any, Any, Any, Any]], first: int) -> list[dict[str, Any]]:
     """Detections as COCO results; class ids start at 1."""
     return [
         {

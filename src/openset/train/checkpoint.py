@@ -11,6 +11,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
 from torch import Tensor
 
+from openset._io import checksums
 from openset._io.atomic import replacing
 from openset._io.json_files import parse_json
 from openset._io.paths import existing
@@ -22,7 +23,9 @@ _KEY = "openset"
 def write_tensors(path: Path, tensors: Mapping[str, Tensor], metadata: Mapping[str, Any]) -> None:
     """Write tensors and a description, whole or not at all: a failure leaves the file that was there."""
     plain = {name: tensor.detach().cpu().contiguous().clone() for name, tensor in tensors.items()}
-    content = save(plain, {_KEY: json.dumps(metadata, allow_nan=False)})
+    description = json.dumps(metadata, allow_nan=False)
+    marks = {_KEY: description, checksums.KEY: checksums.checksum(description, _bytes_of(plain))}
+    content = save(plain, marks)
     with replacing(path) as temporary:
         temporary.write_bytes(content)
 
@@ -32,16 +35,26 @@ def read_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
     file = existing(path)
     try:
         with safe_open(file, "pt") as opened:
-            description = (opened.metadata() or {}).get(_KEY, "null")
+            marks = opened.metadata() or {}
             tensors = {name: opened.get_tensor(name) for name in opened.keys()}  # noqa: SIM118  not a dict
     except (SafetensorError, OSError) as error:
         raise OpenSetError(
             f"{file} is damaged or cut off ({error}): restore it from a copy, or delete it to train again."
         ) from error
+    description = marks.get(_KEY, "null")
     metadata = parse_json(description, f"The description in {file}")
     if not isinstance(metadata, dict):
         raise OpenSetError(f"{file} was not written by openset: its description is missing.")
+    checksums.check(file, marks, description, _bytes_of(tensors))
     return tensors, metadata
+
+
+def _bytes_of(tensors: Mapping[str, Tensor]) -> dict[str, Any]:
+    """Tensors of any kind as bytes, with their kind and shape in their names; NumPy does not know all kinds."""
+    return {
+        f"{name}|{tensor.dtype}|{tuple(tensor.shape)}": tensor.contiguous().reshape(-1).view(torch.uint8).numpy()
+        for name, tensor in tensors.items()
+    }
 
 
 def read_description(path: Path) -> dict[str, Any]:

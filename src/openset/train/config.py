@@ -123,6 +123,8 @@ class Training:
     """Save within epochs that take longer than this."""
     threshold: str = "at_acceptance=0.95"
     """Rule of the threshold, on validation data."""
+    train_outputs: Literal["auto", "always", "never"] = "auto"
+    """Keep outputs of the training part, to fit post-hoc scores on; auto = where that is cheap."""
 
 
 @dataclass(frozen=True)

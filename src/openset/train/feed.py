@@ -112,11 +112,6 @@ def _channels_first(images: NDArray[Any]) -> Tensor:
     return torch.from_numpy(np.ascontiguousarray(images)).permute(0, 3, 1, 2)
 
 
-def as_inputs(pixels: NDArray[np.uint8], config: Data) -> Tensor:
-    """Images N x H x W x C, all of the size in which the training images were stored, as a feed gives them."""
-    return _toned(_resized(_channels_first(pixels), config.size), config)
-
-
 def _toned(images: Tensor, config: Data) -> Tensor:
     """Bytes as floats in [0, 1]; grey repeated or colours averaged."""
     found, wanted = images.shape[1], config.channels or images.shape[1]

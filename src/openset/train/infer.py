@@ -43,11 +43,17 @@ def run_network(network: Network, feed: Feed, augment: Augment) -> Outputs:
 def forward_views(network: Network, images: Tensor, augment: Augment) -> tuple[Tensor, Tensor]:
     """Embeddings and logits of a batch, averaged over the views that the recipe asks for."""
     device = next(network.parameters()).device
-    embedding, logits = torch.zeros(1, device=device), torch.zeros(1, device=device)
-    for weight, view in views(center_crop(images, augment).to(device), augment.test_views):
+    embedding, logits = mean_of_views(network, center_crop(images, augment).to(device), augment)
+    return embedding.cpu(), logits.cpu()
+
+
+def mean_of_views(network: Network, images: Tensor, augment: Augment) -> tuple[Tensor, Tensor]:
+    """The same of images that are cropped and where the network is."""
+    embedding, logits = torch.zeros(1, device=images.device), torch.zeros(1, device=images.device)
+    for weight, view in views(images, augment.test_views):
         one, wording = network(view)
         embedding, logits = embedding + weight * one.float(), logits + weight * wording.float()
-    return embedding.cpu(), logits.cpu()
+    return embedding, logits
 
 
 def scores_of(

@@ -2,7 +2,8 @@
 
 import os
 import shutil
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -28,6 +29,8 @@ from openset.train.build import input_shape, make_fabric, make_network
 from openset.train.config import Config, Named, read_config
 from openset.train.feed import Feed
 from openset.train.infer import as_arrays, run_network, scores_of
+from openset.train.lock import age
+from openset.train.loggers import make_loggers, reporting
 from openset.train.loop import Watch, fit
 from openset.train.predict import TrainedRun
 from openset.train.processes import join, leave
@@ -43,6 +46,10 @@ if TYPE_CHECKING:
 
 WEIGHTS = Path("checkpoints")
 STATE = WEIGHTS / "state.safetensors"
+_FEW = 10_000
+"""Training samples whose outputs are made in seconds."""
+_MANY_EPOCHS = 4
+"""From here on one more look at every training sample takes less than a tenth of the training."""
 
 
 def is_first_process() -> bool:
@@ -121,16 +128,18 @@ def train(
     on_corrupt: str = "stop",
     watch: Watch | None = None,
     tell: Callable[[str], object] = str,
+    loggers: Sequence[str] = (),
 ) -> dict[str, Any]:
     """Train as `config` says and write everything to `out`; returns the summary.
 
     The folder must have been settled by `begin`. What is already there is not done again. Images that cannot be
-    decoded `stop` it, or it can `skip` them.
+    decoded `stop` it, or it can `skip` them. `loggers` are names of `openset.train.loggers`; they change nothing.
     """
     if (out / "summary.json").exists():
         tell(f"{out} is finished; nothing to do.")
         return dict(read_json(out / "summary.json"))
-    fabric = make_fabric(config)
+    told = make_loggers(loggers, out)
+    fabric = make_fabric(config, told)
     join(fabric)
     protocol = _protocol(config, on_corrupt)
     if fabric.is_global_zero:
@@ -152,8 +161,8 @@ def train(
     val_feed = Feed(protocol.val, config.data)
     _try_threshold(config, protocol.val)
     network = make_network(config, train_feed, len(protocol.class_names))
-    with threads_for(network, config, input_shape(train_feed, config)):
-        return _fit_and_score(fabric, network, protocol, train_feed, val_feed, config, out, watch)
+    with threads_for(network, config, input_shape(train_feed, config)), reporting(told, config.as_plain()):
+        return _fit_and_score(fabric, network, protocol, train_feed, val_feed, config, out, watch, tell)
 
 
 def _fit_and_score(
@@ -165,8 +174,11 @@ def _fit_and_score(
     config: Config,
     out: Path,
     watch: Watch | None,
+    tell: Callable[[str], object],
 ) -> dict[str, Any]:
     samples = fingerprint([column for part in (protocol.train, protocol.val) for column in (part.ids, part.labels)])
+    if fabric.is_global_zero and checkpoint.read_description(out / STATE).get("state", {}).get("done"):
+        tell("The training is done; only scoring is left.")
     run = fit(fabric, network, train_feed, val_feed, config, folder=out / WEIGHTS, watch=watch, samples=samples)
     if not fabric.is_global_zero:
         leave(fabric)
@@ -174,12 +186,7 @@ def _fit_and_score(
     kept = "last" if config.train.select == "last" else "best"
     tensors, _ = checkpoint.read_tensors(out / WEIGHTS / f"{kept}.safetensors")
     checkpoint.load_weights(network, tensors, out / WEIGHTS / f"{kept}.safetensors")
-    # Outputs of the training part only serve to fit post-hoc scores: one view of each of its many images will do.
-    once = replace(config.augment, test_views=1)
-    outputs = {
-        name: run_network(network, Feed(part, config.data), once if name == "train" else config.augment)
-        for name, part in protocol.parts.items()
-    }
+    outputs = score_parts(network, protocol, config, tell)
     network.cpu()
     extra = {
         "weights": kept,
@@ -194,8 +201,47 @@ def _fit_and_score(
         "device": str(fabric.device),
     }
     summary = write_results(config, protocol, network.method, outputs, out, extra)
+    fabric.log_dict(_headline(summary), step=run.state.epoch)
     leave(fabric)
     return summary
+
+
+def _headline(summary: dict[str, Any]) -> dict[str, float]:
+    """What loggers are told of the test part."""
+    wanted = ("open_auc", "auroc", "closed_set_accuracy")
+    found = {
+        f"test_{one['name']}": one["value"]
+        for one in summary["files"][0]["metrics"]
+        if one["name"] in wanted and not one["params"] and one["against"] in (None, "all")
+    }
+    return {name: value for name, value in found.items() if value is not None}
+
+
+def score_parts(
+    network: "Network", protocol: Protocol, config: Config, tell: Callable[[str], object]
+) -> "dict[str, Outputs]":
+    """Outputs of every part that they are kept of; validation first, which tells how long the others will take."""
+    began = time.monotonic()
+    outputs = {"val": run_network(network, Feed(protocol.val, config.data), config.augment)}
+    speed = (time.monotonic() - began) / max(len(protocol.val), 1) / config.augment.test_views
+    # Outputs of the training part only serve to fit post-hoc scores: one view of each of its many images will do.
+    views = {"test": config.augment, "train": replace(config.augment, test_views=1)}
+    if not keeps_train_outputs(config, len(protocol.train)):
+        del views["train"]
+        tell("Outputs of the training part are not kept (train.train_outputs=always keeps them).")
+    seconds = sum(speed * len(protocol.parts[name]) * one.test_views for name, one in views.items())
+    samples = " and ".join(f"{len(protocol.parts[name]):,} {name}" for name in views)
+    tell(f"Scoring {samples} samples: about {age(max(seconds, 1))}.")
+    for name, augment in views.items():
+        outputs[name] = run_network(network, Feed(protocol.parts[name], config.data), augment)
+    return {name: outputs[name] for name in protocol.parts if name in outputs}
+
+
+def keeps_train_outputs(config: Config, n_train: int) -> bool:
+    """Whether they are asked for or cheap: of few samples, or after a training of many times as many steps."""
+    if config.train.train_outputs != "auto":
+        return config.train.train_outputs == "always"
+    return n_train <= _FEW or config.train.epochs >= _MANY_EPOCHS
 
 
 def _protocol(config: Config, on_corrupt: str) -> Protocol:
@@ -241,10 +287,11 @@ def write_results(
         "model": checkpoint.fingerprint_of(out / WEIGHTS / f"{extra['weights']}.safetensors"),
     }
     scores: dict[str, Scores] = {}
-    for name, part in protocol.parts.items():
-        write_npz(out / f"outputs_{name}.npz", as_arrays(outputs[name], part, protocol.class_names, meta))
+    for name, given in outputs.items():
+        part = protocol.parts[name]
+        write_npz(out / f"outputs_{name}.npz", as_arrays(given, part, protocol.class_names, meta))
         if name != "train":
-            scores[name] = scores_of(method, outputs[name], part, protocol.class_names, meta)
+            scores[name] = scores_of(method, given, part, protocol.class_names, meta)
             scores[name].write(out / f"scores_{name}.parquet")
     threshold = operating.choose(scores["val"], config.train.threshold)
     threshold.write(out / "threshold.json")
@@ -282,6 +329,7 @@ def rescore(config: Config, source: Path, out: Path, *, on_corrupt: str = "stop"
     outputs = {
         name: _stored_outputs(source, name, part, config, background=method.background, head=head)
         for name, part in protocol.parts.items()
+        if name != "train" or (source / "outputs_train.npz").exists()
     }
     _copy_weights(source, out)
     return write_results(config, protocol, method, outputs, out, _about_training(stored, source))
@@ -301,6 +349,7 @@ def reapply(config: Config, source: Path, out: Path, *, on_corrupt: str = "stop"
     outputs = {
         name: _stored_outputs(source, name, protocol.parts[name], config, background=background)
         for name in ("train", "val")
+        if name != "train" or (source / "outputs_train.npz").exists()
     }
     outputs["test"] = run_network(trained.network, Feed(protocol.test, config.data), config.augment)
     _copy_weights(source, out)

@@ -46,8 +46,10 @@ class State:
         """The way back; what is not of its kind is an error that names the file."""
         try:
             state = cls(**{**content, "best": -math.inf if content["best"] is None else content["best"]})
-            numbers = [value for name, value in vars(state).items() if name not in ("history", "done")]
+            lists = ("history", "resumed", "done")
+            numbers = [value for name, value in vars(state).items() if name not in lists]
             numbers += [value for row in state.history for value in row.values()]
+            numbers += [value for place in state.resumed for value in place]
             if not all(isinstance(value, int | float) for value in numbers):
                 raise TypeError("there is text where a number belongs")
         except (TypeError, KeyError, AttributeError) as error:
@@ -159,6 +161,7 @@ FIELDS_WITHOUT_EFFECT = (
     "train.keep",
     "train.save_minutes",
     "train.threshold",
+    "train.train_outputs",
     "engine.threads",
 )
 """Fields of a config that the weights do not depend on; on the number of threads no more than on the machine."""

@@ -75,7 +75,7 @@ def test_what_a_detector_lacks_is_left_out(detection):
         "Wilderness Impact<",
     ):
         assert title not in page
-    for title in ("Gate", "COCO"):
+    for title in ('id="gate"', "COCO"):
         assert title not in page[page.index("<main") : page.index("</main")]
 
 
@@ -143,7 +143,7 @@ def test_a_file_that_is_no_image_is_named(tmp_path, monkeypatch):
         gallery_section([FalseDetection(file, (0, 0, 1, 1), "cat", 0.5)])
     Image.new("RGB", (40, 40)).save(file)
     monkeypatch.setattr(Image, "MAX_IMAGE_PIXELS", 1000)
-    with pytest.raises(OpenSetError, match=r"text\.png cannot be decoded \(not an image\)"):
+    with pytest.raises(OpenSetError, match=r"text\.png cannot be decoded \(.*exceeds limit"):
         gallery_section([FalseDetection(file, (0, 0, 1, 1), "cat", 0.5)])
 
 

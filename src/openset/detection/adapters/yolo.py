@@ -1,7 +1,7 @@
-"""A small detector of the YOLOv2 family: anchors on a grid, an objectness score, independent class scores.
+"""A small one-stage detector: anchors on a grid, and one of the heads of `openset.detection.adapters.heads`.
 
-It exists for the demo and as the paper's objectness family in a form one can read: every cell of a grid predicts, for
-each anchor, a box, whether there is an object, and for every class whether it is that. Score = objectness x class.
+It exists for the demo and to compare the paper's families in a form one can read: every cell of a grid predicts, for
+each anchor, a box and what its head needs to score the classes. With the head `objectness` it is YOLOv2 in small.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional
 
+from openset.detection.adapters.heads import HEADS, Head
 from openset.detection.read.coco import Floats, Ints
 
 STRIDE = 8
@@ -22,11 +23,12 @@ ANCHORS = ((20.0, 20.0), (32.0, 32.0))
 
 
 class SmallYolo(nn.Module):
-    """A convolutional network from pictures to (anchors x (5 + classes)) numbers per cell."""
+    """A convolutional network from pictures to (anchors x (4 + outputs of the head)) numbers per cell."""
 
-    def __init__(self, n_classes: int, *, width: int = 16, dropout: float = 0.1) -> None:
+    def __init__(self, n_classes: int, *, head: str = "objectness", width: int = 16, dropout: float = 0.1) -> None:
         super().__init__()
-        self.n_classes = n_classes
+        self.family: Head = HEADS[head]
+        self.n_outputs = 4 + self.family.n_outputs(n_classes)
         channels = [3, width, 2 * width, 4 * width, 4 * width, 4 * width]
         layers: list[nn.Module] = []
         for i, (inside, outside) in enumerate(pairwise(channels)):
@@ -35,17 +37,17 @@ class SmallYolo(nn.Module):
             layers.append(nn.LeakyReLU(0.1))
         self.body = nn.Sequential(*layers)
         self.dropout = nn.Dropout2d(dropout)
-        self.head = nn.Conv2d(channels[-1], len(ANCHORS) * (5 + n_classes), 1)
+        self.head = nn.Conv2d(channels[-1], len(ANCHORS) * self.n_outputs, 1)
 
     def forward(self, pictures: Tensor) -> Tensor:
-        """Raw predictions, (pictures, rows, columns, anchors, 5 + classes)."""
+        """Raw predictions, (pictures, rows, columns, anchors, 4 + outputs of the head)."""
         raw = self.head(self.dropout(self.body(pictures)))
         n, _, rows, columns = raw.shape
-        return raw.view(n, len(ANCHORS), 5 + self.n_classes, rows, columns).permute(0, 3, 4, 1, 2)
+        return raw.view(n, len(ANCHORS), self.n_outputs, rows, columns).permute(0, 3, 4, 1, 2)
 
 
-def decode(raw: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """Boxes (x, y, width, height in pixels), objectness and class probabilities of raw predictions."""
+def decode(raw: Tensor) -> Tensor:
+    """Boxes (x, y, width, height in pixels) of raw predictions."""
     _, rows, columns, _, _ = raw.shape
     row = torch.arange(rows, device=raw.device).view(1, -1, 1, 1)
     column = torch.arange(columns, device=raw.device).view(1, 1, -1, 1)
@@ -53,7 +55,7 @@ def decode(raw: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     size = anchors * raw[..., 2:4].clamp(max=4).exp()
     x = (raw[..., 0].sigmoid() + column) * STRIDE - size[..., 0] / 2
     y = (raw[..., 1].sigmoid() + row) * STRIDE - size[..., 1] / 2
-    return torch.cat([x[..., None], y[..., None], size], dim=-1), raw[..., 4].sigmoid(), raw[..., 5:].sigmoid()
+    return torch.cat([x[..., None], y[..., None], size], dim=-1)
 
 
 @contextmanager
@@ -91,27 +93,16 @@ def assign(boxes: Sequence[Floats], classes: Sequence[Ints]) -> Targets:
     return Targets((a, b, c, d), torch.from_numpy(box.astype(np.float32)), torch.from_numpy(label))
 
 
-def loss(raw: Tensor, targets: Targets) -> Tensor:
-    """YOLOv2's sum: boxes and classes where an object is, objectness everywhere.
-
-    Objectness learns the IoU of the predicted box, as in YOLOv2, so that it also tells how well a box fits.
-    """
-    boxes, _, _ = decode(raw)
+def loss(raw: Tensor, targets: Targets, head: Head) -> Tensor:
+    """YOLOv2's sum: boxes where an object is, and what the head is to learn everywhere."""
     mine = raw[targets.place]
-    n = max(len(targets.label), 1)
-    overlap = pair_iou(boxes[targets.place].detach(), targets.box)
-    wanted = torch.zeros_like(raw[..., 4])
-    wanted[targets.place] = overlap
-    weight = torch.full_like(wanted, 0.5)
-    weight[targets.place] = 5.0
-    objectness = (weight * functional.binary_cross_entropy_with_logits(raw[..., 4], wanted, reduction="none")).sum()
+    overlap = pair_iou(decode(raw)[targets.place].detach(), targets.box)
     anchors = torch.tensor(ANCHORS)[targets.place[3]]
     centre = (targets.box[:, :2] + targets.box[:, 2:] / 2) / STRIDE
     place = functional.mse_loss(mine[:, :2].sigmoid(), centre - centre.floor(), reduction="sum")
     size = functional.mse_loss(mine[:, 2:4], (targets.box[:, 2:] / anchors).clamp(min=1e-3).log(), reduction="sum")
-    one_hot = functional.one_hot(targets.label, raw.shape[-1] - 5).float()
-    classes = functional.binary_cross_entropy_with_logits(mine[:, 5:], one_hot, reduction="sum")
-    return (objectness + 5 * (place + size) + classes) / n
+    claims = head.loss(raw[..., 4:], targets.place, targets.label, overlap)
+    return (claims + 5 * (place + size)) / max(len(targets.label), 1)
 
 
 def pair_iou(a: Tensor, b: Tensor) -> Tensor:
@@ -130,6 +121,7 @@ def train(
     n_classes: int,
     *,
     steps: int,
+    head: str = "objectness",
     batch: int = 32,
     seed: int = 0,
     report: Callable[[int, float], None] | None = None,
@@ -137,14 +129,15 @@ def train(
     """Train from scratch with Adam and a falling rate; the same seed gives the same detector."""
     torch.manual_seed(seed)
     random = np.random.default_rng(seed)
-    model = SmallYolo(n_classes)
+    model = SmallYolo(n_classes, head=head)
     optimiser = torch.optim.Adam(model.parameters(), lr=3e-3)
     schedule = torch.optim.lr_scheduler.OneCycleLR(optimiser, max_lr=4e-3, total_steps=steps)
     images = torch.from_numpy(pictures)
     model.train()
     for step in range(steps):
         rows = random.integers(len(pictures), size=batch)
-        value = loss(model(images[rows] / 255), assign([boxes[i] for i in rows], [classes[i] for i in rows]))
+        targets = assign([boxes[i] for i in rows], [classes[i] for i in rows])
+        value = loss(model(images[rows] / 255), targets, model.family)
         optimiser.zero_grad()
         torch.autograd.backward(value)
         optimiser.step()
@@ -165,7 +158,7 @@ def detect(
     passes: int = 1,
     batch: int = 64,
 ) -> list[tuple[Floats, Ints, Floats, Floats]]:
-    """Boxes, classes, scores and background scores (1 - objectness) of every picture.
+    """Boxes, classes, scores and background scores of every picture.
 
     With several `passes`, dropout is on and they are averaged.
     """
@@ -175,10 +168,10 @@ def detect(
     out = []
     for start in range(0, len(pictures), batch):
         images = torch.from_numpy(pictures[start : start + batch]) / 255
-        samples = [decode(model(images)) for _ in range(passes)]
-        box, objectness, probability = (torch.stack(part).mean(dim=0) for part in zip(*samples, strict=True))
-        score = objectness[..., None] * probability
-        flat = (part.flatten(1, 3) for part in (box, score, 1 - objectness))
+        raw = [model(images) for _ in range(passes)]
+        samples = [(decode(one), *model.family.read(one[..., 4:])) for one in raw]
+        mean = [torch.stack(part).mean(dim=0) for part in zip(*samples, strict=True)]
+        flat = (part.flatten(1, 3) for part in mean)
         out += [_select(b, s, away, min_score, nms) for b, s, away in zip(*flat, strict=True)]
     model.eval()
     return out

@@ -64,12 +64,17 @@ def details_of(data: OpenSetData, ranked: Ranked) -> Details:
 
 
 def curves(data: OpenSetData, ranked: Ranked) -> Curves:
-    """At most 200 thresholds, evenly spread over what changes; equal scores are accepted together."""
+    """At most 200 thresholds, half of them evenly spread over scores, half over recall; equal ones go together."""
     order = np.argsort(-ranked.score, kind="stable")
     score, correct = ranked.score[order], ranked.correct[order]
     last = np.flatnonzero(np.append(score[1:] != score[:-1], True)) if len(score) else np.zeros(0, dtype=np.int64)
-    last = last[np.unique(np.linspace(0, len(last) - 1, _POINTS).round().astype(np.int64))] if len(last) else last
-    true, threshold = np.cumsum(correct)[last], score[last]
+    found = np.cumsum(correct)
+    if len(last):
+        by_score = np.linspace(0, len(last) - 1, _POINTS // 2).round().astype(np.int64)
+        wanted = np.linspace(found[last[0]], found[last[-1]], _POINTS // 2)
+        by_recall = np.searchsorted(found[last], wanted.round(), side="left")
+        last = last[np.union1d(by_score, by_recall)]
+    true, threshold = found[last], score[last]
     wild = np.sort(data.wild_found.score)
     n_open = len(wild) - np.searchsorted(wild, threshold, side="left")
     rate = n_open / max(data.wild.n_images, 1)

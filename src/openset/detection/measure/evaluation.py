@@ -77,6 +77,8 @@ class OpenSetEvaluation:
     files: dict[str, str]
     fingerprint: str
     """It changes when anything that is measured changes."""
+    fingerprints: dict[str, str]
+    """The same for each of `files`."""
     details: Details | None = None
     """Curves and COCO's average precision, if they were asked for."""
 
@@ -100,6 +102,7 @@ class OpenSetEvaluation:
             "settings": self.settings,
             "files": self.files,
             "fingerprint": self.fingerprint,
+            "fingerprints": self.fingerprints,
             "provenance": provenance("scipy"),
         }
         if self.details is not None:
@@ -250,8 +253,9 @@ def evaluate_data(
             "bootstrap": bootstrap,
             "seed": seed,
         },
-        files={part: getattr(data, part).source for part in ("known", "known_found", "wild", "wild_found")},
+        files={part: getattr(data, part).source for part in _PARTS},
         fingerprint=data_fingerprint(data),
+        fingerprints=part_fingerprints(data),
         details=details_of(data, ranked) if details else None,
     )
     return replace(result, notes=(*notes_on(data, levels, result), *_cut_off(result, n_all, max_detections)))
@@ -354,12 +358,12 @@ def _with_intervals(
     n: int,
     seed: int,
 ) -> list[Wilderness]:
-    """AWI with percentile intervals over draws of images, over the same classes in every draw."""
+    """AWI with bias-corrected intervals over draws of images, over the same classes in every draw."""
     drawn = awi_draws(data, ranked, levels, chosen, sorted({row.variant for row in rows}), n=n, seed=seed)
     recalls = [recall for recall, _ in chosen]
     out = []
     for row in rows:
-        low, high = interval(drawn[row.variant][:, recalls.index(row.recall)])
+        low, high = interval(drawn[row.variant][:, recalls.index(row.recall)], value=row.awi)
         out.append(replace(row, awi_low=low, awi_high=high))
     return out
 
@@ -375,7 +379,7 @@ def awi_draws(
     seed: int,
 ) -> dict[str, Floats]:
     """AWI of each variant in `n` draws (rows) at each operating point (columns)."""
-    classes: list[Bools] = [np.isfinite(one) for _, one in chosen]
+    classes: Bools = np.isfinite([one for _, one in chosen])
     recalls = [recall for recall, _ in chosen if recall is not None]
     count = AtRecalls(data, ranked, recalls) if recalls else AtThresholds(data, ranked, [one for _, one in chosen])
     interpolated = Interpolated(data, ranked, recalls, levels) if "official" in variants else None
@@ -393,11 +397,18 @@ def awi_draws(
     return out
 
 
+_PARTS = ("known", "known_found", "wild", "wild_found")
+_FIELDS = ("image", "category", "box", "score", "ignore", "crowd")
+
+
 def data_fingerprint(data: OpenSetData) -> str:
     """Of all that is measured."""
-    parts = (data.known, data.known_found, data.wild, data.wild_found)
-    fields = ("image", "category", "box", "score", "ignore", "crowd")
-    return fingerprint([getattr(part, name, None) for part in parts for name in fields])
+    return fingerprint([getattr(getattr(data, part), name, None) for part in _PARTS for name in _FIELDS])
+
+
+def part_fingerprints(data: OpenSetData) -> dict[str, str]:
+    """Of what is measured of each file."""
+    return {part: fingerprint([getattr(getattr(data, part), name, None) for name in _FIELDS]) for part in _PARTS}
 
 
 def matched(data: OpenSetData, *, matching: str = "voc", iou: float = 0.5) -> tuple[Matches, Ranked]:

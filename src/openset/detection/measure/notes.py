@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from openset.detection.measure.rates import images_for_precision, images_for_rate
+from openset.detection.measure.rates import few, images_for_precision, images_for_rate
 from openset.detection.measure.sets import Levels, OpenSetData
 from openset.detection.measure.wilderness import IN_FILE_ORDER
 from openset.results.numbers import counted
@@ -65,7 +65,9 @@ def _few_wild_images(result: "OpenSetEvaluation") -> Iterator[str]:
         rate, n = point.total.fp_per_1000, point.total.n_open
         if rate.value is None or n >= FEW_EVENTS:
             continue
-        ends = f"the rate per 1,000 may be anything from {rate.low:.2g} to {rate.high:.2g}"
+        assert rate.low is not None
+        assert rate.high is not None
+        ends = f"the rate per 1,000 may be anything from {few(rate.low)} to {few(rate.high)}"
         if n:
             needs = images_for_precision(n, result.n_wild)
             yield (
@@ -83,7 +85,7 @@ def _file_order(result: "OpenSetEvaluation") -> Iterator[str]:
     if any(row.variant == IN_FILE_ORDER for row in result.wilderness):
         yield (
             f"the variant '{IN_FILE_ORDER}' adds wild images in the order of their file, as the released program does: "
-            "another order gives another value"
+            "another order gives another value; its interval is too short where images are few"
         )
 
 

@@ -44,6 +44,15 @@ def event_rate(events: NDArray[np.integer], n_images: int) -> Estimate:
     return Estimate(scale * total, scale * float(low), scale * float(high))
 
 
+def few(rate: float) -> str:
+    """A rate in a sentence: whole above ten, with a decimal below, as a tenth is not nothing.
+
+    >>> few(1234.5), few(0.06)
+    ('1,234', '0.1')
+    """
+    return f"{rate:,.0f}" if rate >= 10 else f"{rate:.1f}"
+
+
 def images_for_rate(rate: float) -> int:
     """Wild images without a single false detection that it takes to show a rate of at most this per 1,000.
 

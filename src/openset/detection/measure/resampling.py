@@ -8,9 +8,11 @@ pair.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from openset.detection.measure.ranking import Ranked, needed
 from openset.detection.measure.sets import Levels, OpenSetData
@@ -92,14 +94,15 @@ class AtRecalls:
         self._object_image, self._object_edges = _objects_by_class(data.known)
         self._wild_image, self._wild_starts, self._n_wild = _accepted_with(ranked, data.wild_found)
         self._wild_image = np.append(self._wild_image, n_wild)
+        self._wanted = np.array(self._recalls)[self._rising][:, None]
+        self._back = np.argsort(self._rising)
 
     def __call__(self, draw: Draw) -> Counts:
         """Count in one draw."""
-        known, wild = np.append(draw.known, 0.0), np.append(draw.wild_times, 0)
+        known, wild = np.append(draw.known, 0.0), np.bincount(draw.wild, minlength=len(draw.wild) + 1)
         n_objects = _sums(known[self._object_image], self._object_edges)
-        recalls = np.array(self._recalls)[self._rising]
         weight = known[self._true_image]
-        place = self._places(weight, needed(n_objects, recalls[:, None]))
+        place = self._places(weight, needed(n_objects, self._wanted))
         reached = place < self._true_starts[1:]
         if (~reached & self._cut & (n_objects > 0)).any():
             return AtRecalls(self._data, self._all, self._recalls, whole=True)(draw)
@@ -107,12 +110,11 @@ class AtRecalls:
         stop = np.broadcast_to(end, place.shape).copy()
         stop[reached] = self._true_stop[place[reached]]
         n_wild = np.where(stop > begin, self._n_wild[np.maximum(stop - 1, 0)], self._wild_starts[:-1])
-        back = np.argsort(self._rising)
         return Counts(
             n_objects > 0,
-            _from_start(weight, self._true_starts, self._n_true[stop])[back],
-            _from_start(known[self._image], self._ranked.starts, stop)[back],
-            _from_start(wild[self._wild_image], self._wild_starts, n_wild)[back],
+            _from_start(weight, self._true_starts, self._n_true[stop])[self._back],
+            _from_start(known[self._image], self._ranked.starts, stop)[self._back],
+            _from_start(wild[self._wild_image], self._wild_starts, n_wild)[self._back],
         )
 
     def _places(self, weight: Floats, wanted: Ints) -> Ints:
@@ -170,18 +172,18 @@ def _blocks(starts: Ints) -> tuple[Ints, Ints]:
     return np.append(np.repeat(starts[:-1], sizes) + _BLOCK * within, starts[-1]), first
 
 
-def _sums(values: Floats, edges: Ints) -> Floats:
+def _sums(values: NDArray[Any], edges: Ints) -> NDArray[Any]:
     """Sums between neighbouring edges; `values` has one more entry than the last edge counts."""
     out = np.add.reduceat(values, edges)[:-1]
-    out[edges[1:] == edges[:-1]] = 0.0  # where `reduceat` gives the entry itself
+    out[edges[1:] == edges[:-1]] = 0  # where `reduceat` gives the entry itself
     return out
 
 
 def _from_start(values: Floats | Ints, starts: Ints, stops: Ints) -> Floats:
     """Sums from the start of each class (columns) to stops that rise from row to row."""
     edges = np.concatenate([starts[None, :-1], stops]).T.ravel()
-    parts = _sums(values.astype(np.float64), np.append(edges, starts[-1])).reshape(len(starts) - 1, -1)
-    return np.asarray(np.cumsum(parts[:, :-1], axis=1).T)
+    parts = _sums(values, np.append(edges, starts[-1])).reshape(len(starts) - 1, -1)
+    return np.asarray(np.cumsum(parts[:, :-1], axis=1, dtype=np.float64).T)
 
 
 def _objects_by_class(truth: GroundTruth) -> tuple[Ints, Ints]:
@@ -323,9 +325,28 @@ def _wild_before(score: Floats, starts: Ints, wild: Detections, n_images: int) -
 # ---- intervals -----------------------------------------------------------------------------------------------------
 
 
-def interval(values: Floats, level: float = 0.95) -> tuple[float, float] | tuple[None, None]:
-    """Percentile interval of the draws that are defined; nothing if none is."""
-    if np.isnan(values).all():
+def interval(
+    values: Floats, *, value: float | None = None, level: float = 0.95
+) -> tuple[float, float] | tuple[None, None]:
+    """Percentile interval of the draws that are defined; nothing if none is.
+
+    With the `value` in the data themselves it is bias-corrected (Efron's BC): where most draws lie below it, both ends
+    move up, and down where most lie above. Thresholds are chosen anew in each draw, so draws are biased.
+
+    >>> draws = np.arange(1001.0)
+    >>> interval(draws) == interval(draws, value=500.0)
+    True
+    >>> [round(end) for end in interval(draws, value=600.0)]
+    [73, 993]
+    """
+    found = values[~np.isnan(values)]
+    if not len(found):
         return None, None
-    low, high = np.nanquantile(values, [(1 - level) / 2, (1 + level) / 2])
+    shares = [(1 - level) / 2, (1 + level) / 2]
+    if value is not None:
+        normal = NormalDist()
+        below = ((found < value).sum() + (found == value).sum() / 2) / len(found)
+        shift = 2 * normal.inv_cdf(float(np.clip(below, 0.5 / len(found), 1 - 0.5 / len(found))))
+        shares = [normal.cdf(shift + normal.inv_cdf(share)) for share in shares]
+    low, high = np.quantile(found, shares)
     return float(low), float(high)

@@ -104,21 +104,22 @@ def summarise(
     )
 
 
-def pooled(counts: Counts, variant: str, classes: Sequence[Bools], share: float) -> Floats:
+def pooled(counts: Counts, variant: str, classes: Bools, share: float) -> Floats:
     """AWI of each operating point in one draw, over the same classes as in the data; NaN where none has an object.
 
-    `share` is the mean number of wild images of a level, as a share of all.
+    `classes` has a row for each operating point; `share` is the mean number of wild images of a level, as a share of
+    all.
     """
-    out = np.full(len(counts.true), np.nan)
-    for j, chosen in enumerate(classes):
-        use = chosen & counts.defined & (counts.accepted[j] > 0)
-        if use.any():
-            opened, accepted = counts.open[j][use], counts.accepted[j][use]
-            out[j] = share * ((opened / accepted).mean() if variant == "macro" else opened.sum() / accepted.sum())
-    return out
+    use = classes & counts.defined & (counts.accepted > 0)
+    if variant == "macro":
+        total = np.divide(counts.open, counts.accepted, out=np.zeros(use.shape), where=use).sum(axis=1)
+        n = use.sum(axis=1)
+    else:
+        total, n = (counts.open * use).sum(axis=1), (counts.accepted * use).sum(axis=1)
+    return share * np.divide(total, n, out=np.full(len(use), np.nan), where=n > 0)
 
 
-def pooled_precision(precision: Floats, classes: Sequence[Bools]) -> Floats:
+def pooled_precision(precision: Floats, classes: Bools) -> Floats:
     """AWI of each recall in one draw by the `official` variant, from `Interpolated.at_recalls`."""
     out = np.full(len(precision), np.nan)
     for j, chosen in enumerate(classes):

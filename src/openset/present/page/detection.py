@@ -1,14 +1,14 @@
 """The page of a detector under open-set conditions: everything that it takes to sign off its release."""
 
 from collections.abc import Sequence
-from typing import Any
 
-from openset.detection.measure.errors import KINDS, Confusion
+from openset.detection.measure.errors import Confusion
 from openset.detection.measure.evaluation import OpenSetEvaluation
 from openset.detection.measure.operating import Operating, point_name
-from openset.detection.measure.wilderness import Wilderness, row_name
+from openset.detection.measure.wilderness import Wilderness
 from openset.detection.tables import class_cells, errors_table, operating_table
-from openset.detection.verdict import TRAINING_RULE, headline, verdict
+from openset.detection.verdict import TRAINING_RULE, headline, main_sources, verdict
+from openset.present.page.detection_charts import chart_data
 from openset.present.page.gallery import FalseDetection, gallery_section
 from openset.present.page.html import chart, definitions, section, table, text
 from openset.present.page.page import render
@@ -41,130 +41,9 @@ def detection_page(
         _background(result),
         pictures,
         _origin(result),
+        _sign_off(name, result, gate),
     ]
-    return render(f"{name} · open-set detection", list(filter(None, parts)), _data(result))
-
-
-# ---- what the scripts draw -----------------------------------------------------------------------------------------
-
-
-def _data(result: OpenSetEvaluation) -> dict[str, Any]:
-    rows = list(result.wilderness)
-    shown = [place for place in range(1, len(KINDS)) if any(found.open_set[place] for found in result.errors)] or [1]
-    charts: dict[str, Any] = {
-        "errors": {
-            "kind": "bars",
-            "label": "detections that are wrong",
-            "kinds": [KINDS[place] for place in shown],
-            "rows": [
-                bar
-                for found in result.errors
-                for bar in _bars(point_name(found.recall), found.closed_set, found.open_set, shown)
-            ],
-        },
-        **_sources(headline(result)),
-        **_curves(result),
-    }
-    if result.background:
-        highest_share = max(max(row.histogram) / max(sum(row.histogram), 1) for row in result.background.values())
-        charts["background"] = {
-            "title": "Object against background",
-            "x": {"label": "p(class) - p(background)", "min": -1, "max": 1},
-            "y": {"label": "fraction of correct detections", "min": 0, "max": 1.05 * highest_share, "percent": True},
-            "lines": [
-                _stairs(label, row.histogram, place) for place, (label, row) in enumerate(result.background.items())
-            ],
-        }
-    content: dict[str, Any] = {"charts": charts}
-    if result.confusion.rows and result.confusion.columns:
-        content["confusion"] = _matrix(result.confusion)
-    if rows:
-        content["wilderness"] = {
-            "ratios": list(rows[0].ratios),
-            "highest": max(value for row in rows for value in row.impact) * 1.05 or 1,
-            "rows": [
-                {
-                    "name": row_name(row, rows),
-                    "impact": list(row.impact),
-                    "open": list(row.n_open),
-                    "accepted": row.point.total.n_true + row.point.total.n_false,
-                }
-                for row in rows
-            ],
-        }
-    return content
-
-
-def _matrix(found: Confusion) -> dict[str, Any]:
-    """Without the unknown classes that nothing is taken for: there may be many."""
-    taken = [place for place in range(found.n_known, len(found.columns)) if any(row[place] for row in found.counts)]
-    shown = [*range(found.n_known), *taken]
-    return {
-        "rows": list(found.rows),
-        "columns": [found.columns[place] for place in shown],
-        "cells": [row[place] for row in found.counts for place in shown],
-        "split": found.n_known,
-    }
-
-
-def _sources(point: Operating) -> dict[str, Any]:
-    """Which classes the false detections on wild images claim, the most frequent first."""
-    ranked = sorted(((row.n_open, name) for name, row in point.classes.items() if row.n_open), reverse=True)
-    if not ranked:
-        return {}
-    total, shown = sum(n for n, _ in ranked), ranked[:20]
-    rest = total - sum(n for n, _ in shown)
-    rows = [*((name, n) for n, name in shown), *([(f"{len(ranked) - 20} more", rest)] if rest else [])]
-    return {
-        "sources": {
-            "kind": "bars",
-            "label": "of all false detections on wild images",
-            "kinds": ["false detections on wild images"],
-            "rows": [{"name": name, "shares": [n / total], "counts": [n]} for name, n in rows],
-        }
-    }
-
-
-def _curves(result: OpenSetEvaluation) -> dict[str, Any]:
-    if result.details is None or not result.details.curves.recall:
-        return {}
-    found = result.details.curves
-    recall = list(found.recall)
-    axis = {"label": "recall", "min": 0, "max": 1, "percent": True}
-    rate = [0.0, *found.fp_per_1000]
-    return {
-        "rate": {
-            "title": "False detections on wild images",
-            "x": axis,
-            "y": {"label": "per 1,000 wild images", "min": 0, "max": 1.05 * max(rate) or 1},
-            "lines": [{"name": "false detections", "x": [0, *recall], "y": rate, "colour": "c1"}],
-        },
-        "precision": {
-            "title": "Precision",
-            "x": axis,
-            "y": {"label": "precision", "min": 0, "max": 1, "percent": True},
-            "lines": [
-                {"name": "on known images", "x": recall, "y": list(found.precision), "colour": "c0"},
-                {"name": "with one wild image for each", "x": recall, "y": list(found.precision_open), "colour": "c1"},
-            ],
-        },
-    }
-
-
-def _stairs(label: str, histogram: Sequence[int], place: int) -> dict[str, Any]:
-    total, n = sum(histogram) or 1, len(histogram)
-    x = [-1 + 2 * (i + side) / n for i in range(n) for side in (0, 1)]
-    y = [count / total for count in histogram for _ in (0, 1)]
-    return {"name": label, "x": x, "y": y, "colour": f"c{place}" if place < 8 else "muted"}
-
-
-def _bars(name: str, closed: Sequence[int], opened: Sequence[int], shown: Sequence[int]) -> list[dict[str, Any]]:
-    found = []
-    for where, counts in (("known images", closed), ("with wild images", opened)):
-        total = sum(counts) or 1
-        kinds = [counts[place] for place in shown]
-        found.append({"name": f"{name}, {where}", "shares": [count / total for count in kinds], "counts": kinds})
-    return found
+    return render(f"{name} · open-set detection", list(filter(None, parts)), chart_data(result))
 
 
 # ---- sections ------------------------------------------------------------------------------------------------------
@@ -191,14 +70,19 @@ def _gate(gate: Sequence[GateResult]) -> str:
     rows: list[list[Content]] = [
         [
             one.bar,
-            one.where,
-            Cell(interval(one.value, one.low, one.high, digits=3), one.value),
             Cell("reached", tone="good") if one.reached else Cell("missed", tone="bad", best=True),
+            one.where,
+            Cell(interval(one.value, one.low, one.high, digits=0 if _is_count(one) else 3), one.value),
         ]
         for one in gate
     ]
-    made = Table(["Bar", "At", "Found", "Result"], rows, title="Bars of the release gate", align="llrl")
+    made = Table(["Bar", "Result", "At", "Found"], rows, title="Bars of the release gate", align="lllr")
     return section("Gate", f'<p class="lead">{text(lead)}</p>', table(made, name="gate"), name="gate")
+
+
+def _is_count(one: GateResult) -> bool:
+    """Classes and images are counted; all else has decimals."""
+    return isinstance(one.value, int)
 
 
 def _operating(result: OpenSetEvaluation) -> str:
@@ -206,7 +90,10 @@ def _operating(result: OpenSetEvaluation) -> str:
     if result.details is not None:
         drawn = (
             '<div class="charts">'
-            + chart("rate", "False detections per 1,000 wild images against recall, one threshold for all classes")
+            + chart(
+                "rate",
+                "False detections per 1,000 wild images against recall (log scale), one threshold for all classes",
+            )
             + chart("precision", "Precision against recall, one threshold for all classes")
             + "</div>"
         )
@@ -238,15 +125,18 @@ def _classes(result: OpenSetEvaluation) -> str:
     )
     return section(
         "Classes",
-        chart("sources", "Which classes the false detections on wild images claim") if _has_open(point) else "",
+        _made_by(point),
         table(made, name="classes", search=True),
         name="classes",
         hint=f"Lost at {point.name}: {text(', '.join(point.unreached))}." if point.unreached else "",
     )
 
 
-def _has_open(point: Operating) -> bool:
-    return any(row.n_open for row in point.classes.values())
+def _made_by(point: Operating) -> str:
+    """Which classes claim what is on wild images: a sentence where few make most of it, and a chart."""
+    sentence = main_sources(point)
+    drawn = chart("sources", "Which classes the false detections on wild images claim") if point.total.n_open else ""
+    return (f"<p>{text(sentence)}</p>" if sentence else "") + drawn
 
 
 def _mistaken(found: Confusion) -> dict[str, str]:
@@ -356,17 +246,39 @@ def _background(result: OpenSetEvaluation) -> str:
     )
 
 
+_PARTS = {
+    "known": "known ground truth",
+    "known_found": "known results",
+    "wild": "wild ground truth",
+    "wild_found": "wild results",
+}
+
+
 def _origin(result: OpenSetEvaluation) -> str:
     """What was measured, how, and with what."""
-    called = {"known": "known ground truth", "known_found": "known results", "wild": "wild ground truth"}
-    files = {called.get(part, "wild results"): name for part, name in result.files.items()}
     settings = {
         name.replace("_", " "): ", ".join(map(str, value)) if isinstance(value, list) else value
         for name, value in result.settings.items()
         if value is not None
     }
+    rows: list[list[Content]] = [
+        [called, result.files[part], result.fingerprints[part]] for part, called in _PARTS.items()
+    ]
+    files = Table(["What", "File", "Fingerprint"], rows, title="Files", align="lll")
     return section(
         "Settings, files and versions",
-        definitions({**settings, **files, "fingerprint of the data": result.fingerprint, **provenance()}),
+        table(files, name="files"),
+        definitions({**settings, "fingerprint of all data": result.fingerprint, **provenance()}),
         name="foot",
     )
+
+
+def _sign_off(name: str, result: OpenSetEvaluation, gate: Sequence[GateResult]) -> str:
+    """Lines to sign on paper, beside what ties them to these data."""
+    missed = sum(not one.reached for one in gate)
+    passed = "no bars were set" if not gate else f"{missed} of {len(gate)} bars missed" if missed else "passed"
+    blank = '<span class="blank"></span>'
+    lines = {"Detector": text(name), "Data": text(result.fingerprint), "Gate": text(passed)}
+    lines |= dict.fromkeys(("Release or not, and why", "Name", "Date"), blank)
+    pairs = "".join(f"<dt>{term}</dt><dd>{content}</dd>" for term, content in lines.items())
+    return section("Sign-off", f"<dl>{pairs}</dl>", name="sign-off")

@@ -4,14 +4,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from openset._io.sample_contents import SampleContents
 from openset.metrics import METRICS
+from openset.operating import Threshold
 from openset.present.page.html import chart, choice, definitions, section, table, text
 from openset.present.page.page import Section, render
 from openset.present.page.payload import payload
 from openset.results.document import Document
 from openset.results.table import Content, Table
-from openset.results.tables import gate_table, headline_table, sample_counts, tests_table, value_cell
-from openset.results.verdict import open_set
+from openset.results.tables import called, gate_table, overview_table, sample_counts, tests_table, value_cell
 
 _SIZES = "test sets of different sizes"
 _MARKS = {
@@ -22,29 +23,38 @@ _MARKS = {
 }
 
 
-def evaluation_page(document: Document, *, title: str | None = None, extra: Sequence[Section] = ()) -> str:
+def evaluation_page(
+    document: Document,
+    *,
+    title: str | None = None,
+    extra: Sequence[Section] = (),
+    frozen: Sequence[Threshold | None] | None = None,
+    contents: SampleContents | None = None,
+) -> str:
     """HTML of the page: curves and operating points where the document has the scores, tables in any case.
 
     Args:
         document: what to show.
         title: else the name of the only model, or how many there are.
         extra: further sections, such as that of `training_section`.
+        frozen: the frozen threshold of each model, to be marked.
+        contents: pictures or texts of samples, by their ids, for those that slip through or are lost.
     """
     names, best = document.names, document.ranking[0]
     data: dict[str, Any] = {}
     if document.models:
         places = [document.ranking.index(i) for i in range(len(names))]
-        data = payload(names, document.models, [one.against for one in document.evaluations], places)
+        parts = [one.against for one in document.evaluations]
+        data = payload(names, document.models, parts, places, frozen, contents)
         data["selected"] = best
     data["charts"] = {name: chart for part in extra for name, chart in part.charts.items()}
     shown = title or (names[0] if len(names) == 1 else f"{len(names)} models compared")
     sections = [
         _verdict(document),
+        _moving(data, names, best) if document.models else "",
         _models(document),
         _gate(document),
-        _operating(data, names, best) if document.models else "",
         _paired(document),
-        *([_classes(), _slips(), _confusion()] if document.models else []),
         *(part.html for part in extra),
         _metrics(document),
         _foot(document),
@@ -60,49 +70,67 @@ def _header(title: str, document: Document) -> str:
 
 
 def _verdict(document: Document) -> str:
+    """The words, and beside them the two charts that say most."""
     lead, *others = document.verdict
     notes = [*document.remarks]
     notes += [f"{name}: {note}" if len(document.names) > 1 else note for name, note in document.notes]
     words = f'<p class="lead">{text(lead)}</p>' + "".join(f"<p>{text(wording)}</p>" for wording in others)
+    if document.gate:
+        words += f'<p><a href="#gate">Release gate</a>: {text(_gate_hint(document))}</p>'
     if notes:
         words += '<ul class="notes">' + "".join(f"<li>{text(note)}</li>" for note in notes) + "</ul>"
     if document.evaluations[0].n_resamples:
         words += f'<p class="hint">Brackets hold {100 * document.evaluations[0].level:g} % intervals.</p>'
-    return section("Verdict", words, name="verdict")
+    charts = ""
+    if document.models:
+        charts = chart("oscr", "OSCR curve")
+        charts += chart("histogram", "Unknown scores")
+    return section("Verdict", f'<div class="first"><div class="words">{words}</div>{charts}</div>', name="verdict")
 
 
 def _models(document: Document) -> str:
-    made: list[str] = []
-    for part in dict.fromkeys(part for one in document.evaluations for part in one.against):
-        found = headline_table(document, part, arrows=True)
-        caption = f"Against {'all open-set samples' if part == 'all' else open_set(part)}"
-        sheet = replace(found, below=(), title=caption)
-        made.append(table(sheet, name=f"models-{len(made)}", search=len(document.names) > 10))
-        if found.below and part == document.evaluations[0].against[0]:
-            means = Table(["Splits of one model", *found.head[1:]], found.below, title=found.note)
-            made.append(table(means, name="splits"))
-    return section("Models side by side", *made, name="models", hint="↑ higher is better, ↓ lower is better.")
+    found = overview_table(document)
+    parts = {part for one in document.evaluations for part in one.against}
+    title = "Headline metrics" + (f" against {called(next(iter(parts)))}" if len(parts) == 1 else "")
+    sheet = replace(found, below=(), note="", title=title)
+    made = [table(sheet, name="models", search=len(found.rows) > 10)]
+    if found.below:
+        means = Table(["Splits of one model", *found.head[1:]], found.below, title=found.note, align=found.align)
+        made.append(table(means, name="splits"))
+    hint = "↑ higher is better, ↓ lower is better." + (" The best are bold." if len(document.names) > 1 else "")
+    return section("Models side by side", *made, name="models", hint=hint)
+
+
+def _gate_hint(document: Document) -> str:
+    missed = sum(not one.reached for one in document.gate)
+    return f"{missed} of {len(document.gate)} missed." if missed else "All reached."
 
 
 def _gate(document: Document) -> str:
     if not document.gate:
         return ""
-    missed = sum(not one.reached for one in document.gate)
-    hint = f"{missed} of {len(document.gate)} missed." if missed else "All reached."
-    return section("Release gate", table(gate_table(document), name="gate"), name="gate", hint=hint)
+    made = table(gate_table(document), name="gate")
+    return section("Release gate", made, name="gate", hint=_gate_hint(document))
 
 
-def _operating(data: Mapping[str, object], names: Sequence[str], best: int) -> str:
-    parts = [str(part) for part in data["parts"]]  # type: ignore[attr-defined]
-    called = {part: "all open-set samples" if part == "all" else open_set(part) for part in parts}
-    shares = {str(i): f"{100 * share:g} %" for i, share in enumerate(data["unknown_shares"])}  # type: ignore[arg-type, var-annotated]
+def _moving(data: Mapping[str, Any], names: Sequence[str], best: int) -> str:
+    """All that follows the slider, which stays in sight."""
+    parts = {str(part): called(str(part)) for part in data["parts"]}
+    own = [_operating(data, names, parts, best), _samples(data, parts)]
+    own += ['<div class="halves">', _slips(), _classes(), "</div>", _confusion()]
+    return f'<div class="moving">{"".join(own)}</div>'
+
+
+def _operating(data: Mapping[str, Any], names: Sequence[str], parts: Mapping[str, str], best: int) -> str:
+    shares = {str(i): f"{100 * share:g} %" for i, share in enumerate(data["unknown_shares"])}
+    named = {**({"frozen": "frozen threshold"} if any(one["frozen"] for one in data["models"]) else {}), **_MARKS}
     marks = "".join(
-        f'<button type="button" data-mark="{text(mark)}">{text(shown)}</button>' for mark, shown in _MARKS.items()
+        f'<button type="button" data-mark="{text(mark)}">{text(shown)}</button>' for mark, shown in named.items()
     )
     controls = (
         '<div class="controls">'
         + choice("model", "Model", {str(i): name for i, name in enumerate(names)}, selected=str(best))
-        + choice("part", "Open-set samples", called)
+        + choice("part", "Open-set samples", parts)
         + choice("share", "Assumed share of unknowns", shares, selected="2")
         + choice(
             "match",
@@ -111,39 +139,58 @@ def _operating(data: Mapping[str, object], names: Sequence[str], best: int) -> s
             if len(names) > 1
             else {"acceptance": ""},
         )
-        + '</div><div class="panel">'
+        + '<label class="choice"><input type="checkbox" id="log"> logarithmic share of open set accepted</label></div>'
+    )
+    panel = (
+        '<div class="panel">'
         '<label class="slider" for="threshold">Threshold <output id="threshold-value" for="threshold"></output>'
         '<input type="range" id="threshold" min="0" max="1" step="1" value="0"></label>'
         f'<div class="marks" role="group" aria-label="Go to">{marks}</div>'
         '<p id="summary" role="status" aria-live="polite"></p></div>'
     )
     live = table(Table(["Model"], [], title="All models at this operating point"), name="live", search=len(names) > 10)
+    roc = chart("roc", "ROC curve")
     apart = ""
     if {"negative", "unknown"} <= set(parts):
         apart = (
-            "<h3>Negatives and unknowns apart</h3>"
             f'<div class="charts">{chart("oscr-negative", "OSCR against negatives")}'
             f"{chart('oscr-unknown', 'OSCR against unknowns')}</div>"
         )
-    charts = (
-        '<label class="choice"><input type="checkbox" id="log"> logarithmic share of open set accepted in OSCR</label>'
-        '<div class="charts">'
-        + chart("oscr", "OSCR: knowns accepted and right against open set accepted")
-        + chart("roc", "ROC: knowns accepted against open set accepted")
-        + chart("histogram", "Unknown scores")
-        + "</div>"
-    )
-    return section(
+    top = section(
         "Choose an operating point",
         controls,
-        '<div class="tiles" id="tiles"></div>',
-        charts,
-        apart,
-        live if len(names) > 1 else "",
         name="operating",
         hint="A sample is rejected when its unknown score is above the threshold. Move it and watch what is lost and "
-        "what is caught. To use a threshold, choose it on validation data (<code>openset threshold</code>); chosen on "
-        "this test set it looks better than it is.",
+        "what is caught, here and above. To use a threshold, choose it on validation data "
+        "(<code>openset threshold</code>); chosen on this test set it looks better than it is.",
+    )
+    return (
+        f'{top}{panel}<div class="beside">{roc}<div><div class="tiles" id="tiles"></div>'
+        f"{live if len(names) > 1 else ''}</div></div>{apart}"
+    )
+
+
+def _samples(data: Mapping[str, Any], parts: Mapping[str, str]) -> str:
+    def half(name: str, title: str, classes: str) -> str:
+        return (
+            f'<div class="half" id="{name}"><h3>{title}</h3><div class="controls">'
+            f'<label class="choice">{classes} <select id="{name}-class"><option value="">all</option></select></label>'
+            f'</div><p class="hint" id="{name}-count" role="status"></p><ul class="samples" id="{name}-list"></ul>'
+            f'<button type="button" id="{name}-more" hidden>Show more</button></div>'
+        )
+
+    note = f'<p class="hint">{text(data["contents_note"])}</p>' if data["contents_note"] else ""
+    return section(
+        "Samples on the wrong side",
+        f'<div class="controls">{choice("samples-part", "Open-set samples", parts)}</div>' if len(parts) > 1 else "",
+        note,
+        '<div class="halves">',
+        half("slipped", "Slipped through", "Open-set class"),
+        half("lost", "Knowns lost", "Known class"),
+        "</div>",
+        name="samples",
+        hint="At <span data-at></span>; the worst first: open-set samples with the lowest unknown score, knowns with "
+        "the highest.",
     )
 
 
@@ -175,7 +222,7 @@ def _slips() -> str:
             Table(["Open-set class"], [], title="Open-set classes at the operating point"), name="slips", search=True
         ),
         name="slips",
-        hint="At <span data-at></span>.",
+        hint="At <span data-at></span>, of <span data-part></span>.",
     )
 
 
@@ -184,7 +231,8 @@ def _confusion() -> str:
         "Confusion",
         chart("confusion", "True class (rows) and decision (columns)"),
         name="confusion",
-        hint="At <span data-at></span>. The darker a cell, the larger its share of the row.",
+        hint="At <span data-at></span>, open-set rows of <span data-part></span>. Cells hold numbers of samples; the "
+        "darker a cell, the larger its share of the row.",
     )
 
 
@@ -223,7 +271,7 @@ def _foot(document: Document) -> str:
         "Other intervals": f"stratified bootstrap, {first.n_resamples:,} resamples, seed {first.seed}"
         if first.n_resamples
         else "none were computed",
-        "CCR": "share of knowns accepted and classified right",
+        "CCR": "share of knowns accepted and classified correctly",
         "Share of open set accepted (FPR)": "open-set samples not rejected, of all of them",
         "Metrics 'at best threshold'": "chosen on these test samples, so an upper limit",
         **document.provenance,

@@ -43,7 +43,7 @@ def gallery_section(detections: Sequence[FalseDetection]) -> tuple[str, str | No
         verb = "is" if len(missing) == 1 else "are"
         note = f"{len(missing)} of {len(worst)} images of the gallery {verb} missing, {missing[0]} for example"
     rows: list[list[Content]] = [
-        [found.name or str(found.image), found.label, Cell(score_text(found.score), found.score), found.truth or "–"]
+        [found.name or str(found.image), found.label, Cell(f"{found.score:.4g}", found.score), found.truth or "–"]
         for found in worst
     ]
     listed = Table(["Image", "Claimed", "Score", "Really"], rows, title="The same as a list", align="llrl")

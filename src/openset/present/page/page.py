@@ -17,7 +17,7 @@ from openset._io.atomic import write_text
 from openset.errors import OpenSetError
 from openset.present.page.html import text
 
-_SCRIPTS = ("charts.js", "matrix.js", "tables.js", "operating.js", "details.js", "sections.js", "page.js")
+_SCRIPTS = ("charts.js", "matrix.js", "tables.js", "operating.js", "details.js", "samples.js", "sections.js", "page.js")
 
 
 @dataclass(frozen=True)

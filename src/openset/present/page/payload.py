@@ -6,8 +6,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from openset._io.sample_contents import SampleContents
 from openset.curves import oscr_of, roc_of
+from openset.operating import Threshold
 from openset.present.page.pack import COARSE, differences, finite, shares
+from openset.present.page.samples import sample_lists
 from openset.results.views import Details, Steps, details_at, score_histogram, steps_of, thin
 from openset.results.views.steps import MAX_STEPS, UNKNOWN_SHARES
 from openset.scores import Scores
@@ -23,9 +26,17 @@ _DETAIL_NUMBERS = 1_500_000
 
 
 def payload(
-    names: Sequence[str], models: Sequence[Scores], parts: Sequence[Sequence[str]], ranks: Sequence[int]
+    names: Sequence[str],
+    models: Sequence[Scores],
+    parts: Sequence[Sequence[str]],
+    ranks: Sequence[int],
+    frozen: Sequence[Threshold | None] | None = None,
+    contents: SampleContents | None = None,
 ) -> dict[str, Any]:
     """Everything that moves. `parts`: kinds of open-set samples of each model; `ranks`: their places by OpenAUC."""
+    thresholds = list(frozen or [None] * len(models))
+    lists, shown, note = sample_lists(models, contents)
+    n_details = sum(len(own) for own in parts)
     all_parts = list(dict.fromkeys(part for own in parts for part in own))
     columns = 3 + max(len(own) for own in parts) * (1 + len(UNKNOWN_SHARES))
     n_steps = int(np.clip(_STEP_NUMBERS // (columns * len(models)), 101, MAX_STEPS))
@@ -33,9 +44,9 @@ def payload(
     made: list[dict[str, Any]] = []
     most = max(int((scores.labels < 0).sum()) for scores in models)
     log_min = float(min(10.0 ** np.floor(np.log10(1 / most)), 0.1))
-    for name, scores, own, rank in zip(names, models, parts, ranks, strict=True):
+    for name, scores, own, rank, kept, worst in zip(names, models, parts, ranks, thresholds, lists, strict=True):
         classes = tuple(scores.class_name(label) for label in range(scores.n_classes))
-        steps = steps_of(scores, against=own, n_steps=n_steps)
+        steps = steps_of(scores, against=own, n_steps=n_steps, frozen=None if kept is None else kept.value)
         colour = len(made) if len(models) <= COLOURS else rank
         made.append(
             {
@@ -45,7 +56,9 @@ def payload(
                 **_steps(steps),
                 **_curves(scores, own, log_min),
                 "histogram": _histogram(scores),
-                "details": _details(scores, steps, own[0], len(models), class_sets),
+                "frozen": None if kept is None else {"value": kept.value, "rule": kept.rule},
+                "details": {part: _details(scores, steps, part, n_details, class_sets) for part in own},
+                "samples": worst,
             }
         )
     return {
@@ -54,6 +67,8 @@ def payload(
         "parts": all_parts,
         "unknown_shares": list(UNKNOWN_SHARES),
         "log_min": log_min,
+        "contents": shown,
+        "contents_note": note,
     }
 
 
@@ -93,26 +108,29 @@ def _histogram(scores: Scores) -> dict[str, Any]:
         "low": float(made.edges[0]),
         "high": float(made.edges[-1]),
         "shares": {kind: [round(float(share), 5) for share in values] for kind, values in made.shares.items()},
+        "groups": {part: [round(float(share), 5) for share in values] for part, values in made.groups.items()},
         "beyond": made.beyond,
     }
 
 
 def _details(
-    scores: Scores, steps: Steps, against: str, n_models: int, class_sets: list[tuple[str, ...]]
+    scores: Scores, steps: Steps, against: str, n_details: int, class_sets: list[tuple[str, ...]]
 ) -> dict[str, Any]:
-    """Classes at as many of the slider's thresholds as there is room for, evenly spread, 95 % acceptance always."""
+    """Classes at as many of the slider's thresholds as there is room for, evenly spread; named ones always."""
     n_open = 2 if scores.open_classes is None else len(np.unique(scores.open_classes))
-    size = 4 * (scores.n_classes + n_open)
+    size = 5 * scores.n_classes + 4 * n_open
     size += (scores.n_classes + n_open) * (scores.n_classes + 1) if max(scores.n_classes, n_open) <= 50 else 0
-    room = max(_DETAIL_NUMBERS // (size * n_models), 1)
+    room = max(_DETAIL_NUMBERS // (size * n_details), 1)
     even = np.linspace(0, len(steps) - 1, min(room, len(steps)))[room == 1 :].round().astype(np.int64)
-    places = np.unique(np.append(even, steps.marks["at_acceptance=0.95"]))
+    named = [steps.marks[name] for name in ("at_acceptance=0.95", "frozen") if name in steps.marks]
+    places = np.unique(np.append(even, named))
     found = details_at(scores, steps.thresholds[places], against=against)
     some = np.where(found.total > 0, found.total, np.nan)
     return {
         "steps": differences(places),
         "total": found.total.tolist(),
         "accuracy": shares(found.right_unrejected / some, COARSE),
+        "rejected": differences(found.total - found.accepted),
         "lost": shares(1 - found.accepted / some, COARSE),
         "ccr": shares(found.right / some, COARSE),
         "intruders": differences(found.intruders),

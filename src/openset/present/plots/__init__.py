@@ -13,6 +13,7 @@ from openset.present.plots.curves import roc as roc
 from openset.present.plots.curves import unknown_recall as unknown_recall
 from openset.present.plots.detection import detection_confusion as detection_confusion
 from openset.present.plots.detection import detection_errors as detection_errors
+from openset.present.plots.detection import impact_of_families as impact_of_families
 from openset.present.plots.detection import object_versus_background as object_versus_background
 from openset.present.plots.detection import wilderness as wilderness
 from openset.present.plots.detection import write_detection_figures as write_detection_figures

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Protocol
 
 import numpy as np
 from matplotlib.colors import SymLogNorm
@@ -42,6 +43,41 @@ def wilderness(results: Mapping[str, Sequence[Wilderness]], *, columns: int | No
         axes[0].set_ylim(bottom=0)  # only now, because the panels share it
         axes[0].set_ylabel("Wilderness Impact")
         legend(axes[0], axes[0].get_lines(), loc="upper left")
+    return figure
+
+
+class Estimated(Protocol):
+    """A value with an interval, where there is one."""
+
+    @property
+    def value(self) -> float:
+        """The value."""
+
+    @property
+    def low(self) -> float | None:
+        """Lower end."""
+
+    @property
+    def high(self) -> float | None:
+        """Upper end."""
+
+
+def impact_of_families(results: Mapping[str, Sequence[tuple[float, Estimated]]]) -> Figure:
+    """Average Wilderness Impact over recall, one line per family with its intervals."""
+    _need(results)
+    with plot_style():
+        figure, [axis] = panels()
+        for place, (name, points) in enumerate(results.items()):
+            recall = np.array([one for one, _ in points]) + 0.006 * (place - (len(results) - 1) / 2)
+            value = np.array([one.value for _, one in points])
+            low = [one.value if one.low is None else one.low for _, one in points]
+            high = [one.value if one.high is None else one.high for _, one in points]
+            around = np.maximum([value - low, np.array(high) - value], 0)
+            axis.errorbar(recall, value, yerr=around, label=plain(name), capsize=2, marker=".", **line_style(place))
+        axis.set_xlabel("recall on known images")
+        axis.set_ylabel("Average Wilderness Impact")
+        axis.set_ylim(bottom=0)
+        axis.legend(loc="upper left")
     return figure
 
 

@@ -15,6 +15,9 @@ from openset.results.views.runs import BenchRow as BenchRow
 from openset.results.views.runs import GammaLog as GammaLog
 from openset.results.views.runs import Sensitivity as Sensitivity
 from openset.results.views.runs import TrainingLog as TrainingLog
+from openset.results.views.samples import WorstSamples as WorstSamples
+from openset.results.views.samples import class_texts as class_texts
+from openset.results.views.samples import worst_samples as worst_samples
 from openset.results.views.steps import Steps as Steps
 from openset.results.views.steps import steps_of as steps_of
 from openset.results.views.thin import thin as thin

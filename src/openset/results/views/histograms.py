@@ -1,11 +1,12 @@
 """How scores are distributed over knowns, negatives and unknowns."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
+from openset._core.checks import RESERVED_GROUPS, open_mask
 from openset.errors import OpenSetError
 from openset.scores import Scores
 
@@ -25,6 +26,8 @@ class Histogram:
     """Share of all samples that lie outside the edges."""
     quantity: str
     """What the scores are, for an axis."""
+    groups: Mapping[str, Array] = field(default_factory=dict)
+    """Likewise by group of the open-set samples, where there are several."""
 
 
 def score_histogram(scores: Scores, *, bins: int = 60, tail: float = 0.001) -> Histogram:
@@ -67,7 +70,12 @@ def _histogram(scores: Scores, values: Array, low: float, high: float, bins: int
         if mask.any():
             shares[kind] = np.histogram(values[mask].clip(low, high), bins=edges)[0] / mask.sum()
     beyond = float(((values < low) | (values > high)).mean())
-    return Histogram(edges, shares, beyond, quantity)
+    named = [part for part in scores.against_choices() if part not in RESERVED_GROUPS]
+    groups = {}
+    for part in named:
+        own = open_mask(scores.labels, part, scores.groups)
+        groups[part] = np.histogram(values[own].clip(low, high), bins=edges)[0] / own.sum()
+    return Histogram(edges, shares, beyond, quantity, groups)
 
 
 def _range(low: float, high: float, bins: int) -> tuple[float, float]:

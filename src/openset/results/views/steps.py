@@ -49,8 +49,11 @@ def steps_of(
     against: Sequence[str] | None = None,
     n_steps: int = MAX_STEPS,
     unknown_shares: Sequence[float] = UNKNOWN_SHARES,
+    frozen: float | None = None,
 ) -> Steps:
     """Up to `n_steps` thresholds, evenly spread along the ROC curve, so that no stretch of it is skipped.
+
+    A `frozen` threshold becomes the mark "frozen": the step that accepts what it accepts.
 
     >>> steps = steps_of(Scores([0, 0, -2, -2], [0, 0, 0, 0], [0.1, 0.3, 0.2, 0.9]))
     >>> steps.thresholds, steps.acceptance, steps.fpr["all"]
@@ -59,6 +62,8 @@ def steps_of(
     parts = list(against or scores.against_choices())
     counts = scores.counts(parts[0])
     marks = {rule: counts.at(choose(scores, rule, against=parts[0]).value) for rule in MARKS}
+    if frozen is not None:
+        marks["frozen"] = counts.at(frozen)
     chosen = _spread(counts, n_steps - len(set(marks.values())), sorted(marks.values()))
     thresholds = counts.thresholds[chosen]
     acceptance, ccr = counts.acceptance[chosen], counts.ccr[chosen]

@@ -41,7 +41,7 @@ function scale(axis, from, to) {
 function ticks(axis) {
   const found = [];
   if (axis.log) {
-    for (let power = Math.round(Math.log10(axis.min)); power <= 0; power++) found.push(10 ** power);
+    for (let power = Math.round(Math.log10(axis.min)); power <= Math.log10(axis.max) + 1e-9; power++) found.push(10 ** power);
     return found;
   }
   const step = tickStep(axis);
@@ -59,6 +59,7 @@ function tickStep(axis) {
 const farthest = axis => Math.max(Math.abs(axis.min), Math.abs(axis.max));
 
 function tickText(axis, value) {
+  if (axis.log && !axis.percent) return plain(value, 7);
   if (!axis.percent) return plain(value, digitsFor(farthest(axis), tickStep(axis)));
   return +(100 * value).toPrecision(4) + " %";
 }
@@ -114,7 +115,7 @@ class Chart {
     // Muted lines first, so that those with a colour lie on top.
     for (const line of [...lines].sort((a, b) => (a.width || 2) - (b.width || 2))) this.line(line, bottom);
     this.overlay = svg("g", {}, this.svg);
-    this.mark(this.points || [], this.rule);
+    this.mark(this.points || [], this.rule, this.frozen);
     this.keys();
   }
 
@@ -143,16 +144,24 @@ class Chart {
     return `${this.spec.title}: ${this.spec.y.label} over ${this.spec.x.label} for ${names}. ${this.spec.said || ""}`;
   }
 
-  // Operating points, and a vertical rule at a threshold.
-  mark(points, rule) {
-    this.points = points;
-    this.rule = rule;
+  // Operating points, a vertical rule at a threshold, and a dashed one with words at a frozen threshold.
+  mark(points, rule, frozen) {
+    Object.assign(this, { points, rule, frozen });
     this.overlay.replaceChildren();
+    if (frozen) {
+      const at = this.x(Math.min(Math.max(frozen.at, this.spec.x.min), this.spec.x.max)), late = at > this.width - 70;
+      svg("line", { class: "frozen", x1: at, x2: at, y1: 8, y2: this.height - 44 }, this.overlay);
+      svg("text", { class: "soft", x: late ? at - 5 : at + 5, y: 18, "text-anchor": late ? "end" : "start" }, this.overlay, frozen.words);
+    }
     if (rule !== undefined && rule !== null) {
       const at = this.x(Math.min(Math.max(rule, this.spec.x.min), this.spec.x.max));
       svg("line", { x1: at, x2: at, y1: 8, y2: this.height - 44, style: "stroke:var(--ink);stroke-width:2" }, this.overlay);
     }
     for (const point of points) {
+      if (point.ring) {
+        svg("circle", { class: "frozen", cx: this.x(point.x), cy: this.y(point.y), r: 9 }, this.overlay);
+        continue;
+      }
       svg("circle", { cx: this.x(point.x), cy: this.y(point.y), r: point.strong ? 6.5 : 4,
         style: `fill:var(--${point.colour});stroke:var(--paper);stroke-width:1.5` }, this.overlay);
     }

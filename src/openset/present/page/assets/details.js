@@ -4,6 +4,7 @@
 class Details {
   constructor(data) {
     this.data = data;
+    this.samples = document.getElementById("samples") && new Samples(data, part => this.choosePart(part));
     this.tables = { classes: tables.get("classes"), slips: tables.get("slips") };
     const figure = document.getElementById("chart-confusion");
     this.matrix = figure && new Matrix(figure);
@@ -11,36 +12,47 @@ class Details {
   }
 
   // Counts were made for some of the slider's thresholds; the nearest one is shown, and named.
-  show(model, step) {
-    const made = this.of(model);
+  show(model, step, wanted) {
+    const part = model.details[wanted] ? wanted : this.data.parts.find(one => model.details[one]);
+    const made = this.of(model, part);
     let place = 0;
     made.steps.forEach((at, i) => { if (Math.abs(at - step) < Math.abs(made.steps[place] - step)) place = i; });
-    if (this.model === model && this.place === place) return;
-    [this.model, this.place] = [model, place];
+    if (this.model === model && this.place === place && this.part === part) return;
+    [this.model, this.place, this.part] = [model, place, part];
     const where = `threshold ${thresholdText(model.thresholds, made.steps[place])}, ${percent(model.acceptance[made.steps[place]])} of knowns accepted (${model.name})`;
     for (const node of document.querySelectorAll("[data-at]")) node.textContent = where;
+    for (const node of document.querySelectorAll("[data-part]")) node.textContent = part === "all" ? "all open-set samples" : called(part);
     this.classes(made, place);
     this.slips(made, place);
     this.confusion(made, place);
+    if (this.samples) this.samples.show(model, model.thresholds[made.steps[place]], part, this.counts(made, place));
   }
 
-  of(model) {
-    if (!this.ready.has(model)) {
-      const { details } = model, columns = list => list.map(tenths), counts = list => list.map(whole);
-      this.ready.set(model, {
+  counts(made, place) {
+    const sum = list => list.reduce((total, [, n]) => total + n, 0);
+    const slipped = made.open_names.map((name, r) => [name, made.open_accepted[r][place]]);
+    const lost = made.names.map((name, k) => [name, made.rejected[k][place]]);
+    return { slipped: { all: sum(slipped), by_class: new Map(slipped) }, lost: { all: sum(lost), by_class: new Map(lost) } };
+  }
+
+  of(model, part) {
+    const key = model.details[part];
+    if (!this.ready.has(key)) {
+      const details = key, columns = list => list.map(tenths), counts = list => list.map(whole);
+      this.ready.set(key, {
         ...details, names: this.data.class_sets[model.classes], open_names: this.data.class_sets[details.open_classes], steps: whole(details.steps), accuracy: tenths(details.accuracy),
-        lost: columns(details.lost), ccr: columns(details.ccr), intruders: counts(details.intruders),
+        lost: columns(details.lost), ccr: columns(details.ccr), intruders: counts(details.intruders), rejected: counts(details.rejected),
         open_accepted: counts(details.open_accepted), open_share: columns(details.open_share),
         taken_for: counts(details.taken_for), taken: counts(details.taken),
       });
     }
-    return this.ready.get(model);
+    return this.ready.get(key);
   }
 
   classes(made, place) {
     const share = value => ({ text: percent(value), value });
     this.tables.classes.show(
-      ["Class", "Samples", "Accuracy, nothing rejected", "Lost", "Accepted and right", "Open set taken for it"],
+      ["Class", "Samples", "Accuracy, nothing rejected", "Lost", "Accepted and correct", "Open set taken for it"],
       made.names.map((name, k) => [
         name, count(made.total[k]), share(made.accuracy[k]), share(made.lost[k][place]), share(made.ccr[k][place]), count(made.intruders[k][place]),
       ]));

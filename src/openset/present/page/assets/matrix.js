@@ -2,6 +2,7 @@
 // A matrix of counts as an SVG picture; the darkness of a cell is its share of the row.
 
 const SHADES = 32;
+const brief = count => count < 10000 ? count : count < 999500 ? `${Math.round(count / 1000)}k` : `${Math.round(count / 1e6)}M`;
 const short = name => name.length > 18 ? name.slice(0, 17) + "…" : name;
 
 class Matrix {
@@ -28,7 +29,7 @@ class Matrix {
 
   names({ rows, columns, border, split, label }) {
     this.svg.replaceChildren();
-    const size = this.size = Math.max(13, Math.min(34, Math.floor(720 / columns.length)));
+    const size = this.size = Math.max(26, Math.min(40, Math.floor(900 / columns.length)));
     const left = this.left = 14 + this.widest(rows), top = this.top = 14 + this.widest(columns);
     const width = this.width = left + size * columns.length + 8, height = top + size * rows.length + 8;
     for (const [name, value] of Object.entries({ width, height, viewBox: `0 0 ${width} ${height}`, "aria-label": label })) {
@@ -65,8 +66,7 @@ class Matrix {
         if (!count) return;
         const shade = Math.ceil(SHADES * count / total), x = left + size * i;
         shades[shade] += `M${x.toFixed(1)} ${y.toFixed(1)}h${size - 1}v${size - 1}h${1 - size}z`;
-        if (size < 26 || count >= 10000) return;
-        svg("text", { class: "count", x: x + size / 2 - .5, y: y + size / 2 + 4, "text-anchor": "middle", style: `--shade:${shade}` }, numbers, count);
+        svg("text", { class: "count", x: x + size / 2 - .5, y: y + size / 2 + 4, "text-anchor": "middle", style: `--shade:${shade}` }, numbers, brief(count));
       });
     });
     shades.forEach((path, shade) => {

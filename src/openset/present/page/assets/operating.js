@@ -15,7 +15,7 @@ class Operating {
       colour: model.colour === null ? "muted" : `c${model.colour}`,
       dash: model.colour === null ? "" : DASHES[model.colour % DASHES.length],
       acceptance: shares(model.acceptance), ccr: shares(model.ccr), accuracy: shares(model.accuracy),
-      fpr: each(model.fpr, shares), precision: each(model.precision, rows => rows.map(shares)),
+      details: each(model.details, details => details), fpr: each(model.fpr, shares), precision: each(model.precision, rows => rows.map(shares)),
       oscr: each(model.oscr, pair => pair.map(shares)), oscr_log: each(model.oscr_log, pair => pair.map(shares)),
       roc: each(model.roc, pair => pair.map(shares)),
     }));
@@ -24,14 +24,15 @@ class Operating {
     const live = document.querySelector('[data-table="live"]');
     this.live = live && tables.get("live");
     this.selected = data.selected;
-    this.step = this.model.marks["at_acceptance=0.95"];
+    this.details.choosePart = part => { this.choices.part.value = part; this.redraw(); };
+    this.step = this.model.marks.frozen ?? this.model.marks["at_acceptance=0.95"];
     this.charts = {};
     this.input.addEventListener("input", () => { this.step = +this.input.value; this.update(); });
     this.choices.model.addEventListener("change", () => this.select(+this.choices.model.value));
     for (const id of ["part", "log"]) this.choices[id].addEventListener("change", () => this.redraw());
     for (const id of ["share", "match"]) this.choices[id].addEventListener("change", () => this.update());
     for (const button of document.querySelectorAll("[data-mark]")) {
-      button.addEventListener("click", () => { this.step = this.model.marks[button.dataset.mark]; this.update(); });
+      button.addEventListener("click", () => { this.step = this.model.marks[button.dataset.mark] ?? this.step; this.update(); });
     }
     this.redraw();
   }
@@ -60,17 +61,21 @@ class Operating {
   redraw() {
     const model = this.model;
     this.input.max = model.thresholds.length - 1;
+    for (const button of document.querySelectorAll("[data-mark]")) {
+      button.disabled = model.marks[button.dataset.mark] === undefined;
+      if (button.dataset.mark === "frozen") button.title = model.frozen ? `${plain(model.frozen.value)}, chosen by ${model.frozen.rule}` : "this model has none";
+    }
     this.choices.model.value = this.selected;
     const open = { label: "open set accepted", min: 0, max: 1, percent: true };
     const fpr = this.choices.log.checked ? { ...open, min: this.data.log_min, log: true } : open;
     const known = { min: 0, max: 1, percent: true };
     const oscr = this.choices.log.checked ? "oscr_log" : "oscr";
-    this.chart("oscr", { title: "OSCR", x: fpr, y: { ...known, label: "accepted and right" }, lines: this.lines(oscr, this.part) });
+    this.chart("oscr", { title: "OSCR", x: fpr, y: { ...known, label: "accepted and correct" }, lines: this.lines(oscr, this.part) });
     this.chart("roc", { title: "ROC", x: open, y: { ...known, label: "knowns accepted" }, lines: this.lines("roc", this.part) });
     for (const part of ["negative", "unknown"]) {
-      this.chart(`oscr-${part}`, { title: `OSCR, ${part}`, x: fpr, y: { ...known, label: "accepted and right" }, lines: this.lines(oscr, part) });
+      this.chart(`oscr-${part}`, { title: `OSCR, ${part}`, x: fpr, y: { ...known, label: "accepted and correct" }, lines: this.lines(oscr, part) });
     }
-    this.histogram(model.histogram);
+    this.histogram(model);
     this.update();
   }
 
@@ -89,9 +94,18 @@ class Operating {
     }));
   }
 
-  histogram({ low, high, shares: kinds, beyond }) {
-    const highest = Math.max(...Object.values(kinds).flat());
-    const lines = Object.entries(kinds).map(([kind, values], k) => {
+  // Knowns, and the open-set samples that were chosen; of all of them every group, or every kind where there are none.
+  kinds({ shares: kinds, groups }) {
+    const part = this.part, parted = Object.keys(groups).length > 1;
+    const of = part === "all" ? (parted ? groups : kinds) : Object.hasOwn(groups, part) ? { [part]: groups[part] } : Object.hasOwn(kinds, part) ? { [part]: kinds[part] } : kinds;
+    return [["known", kinds.known], ...Object.entries(of).filter(([kind]) => of !== kinds || kind !== "known")];
+  }
+
+  histogram(model) {
+    const { low, high, beyond } = model.histogram, kinds = this.kinds(model.histogram);
+    const colours = new Set(["known", "negative", "unknown"]);
+    const highest = Math.max(...kinds.flatMap(([, values]) => values));
+    const lines = kinds.map(([kind, values], k) => {
       const width = (high - low) / values.length, x = [low], y = [0];
       values.forEach((share, i) => { x.push(low + i * width, low + (i + 1) * width); y.push(share, share); });
       x.push(high); y.push(0);
@@ -99,9 +113,9 @@ class Operating {
         const bin = Math.min(values.length - 1, Math.max(0, Math.floor((i - 1) / 2)));
         const [from, to] = [bin, bin + 1].map(edge => plain(low + edge * width, digitsFor(Math.max(Math.abs(low), Math.abs(high)), width)));
         return [`score ${from} to ${to}`,
-          ...Object.entries(kinds).map(([other, own]) => `${other}: ${percent(own[bin])}`)];
+          ...kinds.map(([other, own]) => `${other}: ${percent(own[bin])}`)];
       };
-      return { name: kind, x, y, colour: kind, dash: DASHES[k], area: true, label };
+      return { name: kind, x, y, colour: colours.has(kind) ? kind : `c${k % 8}`, dash: DASHES[k % DASHES.length], area: kinds.length < 5, label };
     });
     this.chart("histogram", {
       title: "Unknown scores", x: { label: "unknown score", min: low, max: high },
@@ -118,10 +132,11 @@ class Operating {
     document.getElementById("threshold-value").textContent = threshold;
     for (const [name, y] of [["oscr", "ccr"], ["roc", "acceptance"]]) this.mark(name, part, y, steps);
     for (const kind of ["negative", "unknown"]) this.mark(`oscr-${kind}`, kind, "ccr", steps);
-    this.charts.histogram.mark([], model.thresholds[step] === null ? model.histogram.low : model.thresholds[step]);
+    const frozen = model.frozen && { at: model.frozen.value, words: "frozen" };
+    this.charts.histogram.mark([], model.thresholds[step] === null ? model.histogram.low : model.thresholds[step], frozen);
     this.say(model, step, threshold);
     if (this.live) this.sideBySide(steps);
-    this.details.show(model, step);
+    this.details.show(model, step, part);
   }
 
   mark(chart, part, y, steps) {
@@ -131,6 +146,7 @@ class Operating {
       if (!model.fpr[part] || (model.colour === "muted" && model !== this.model)) return;
       points.push({ x: model.fpr[part][steps[i]], y: model[y][steps[i]], strong: model === this.model,
         colour: model.colour === "muted" ? "ink" : model.colour });
+      if (model === this.model && model.frozen) points.push({ x: model.fpr[part][model.marks.frozen], y: model[y][model.marks.frozen], ring: true });
     });
     points.sort((a, b) => (a.strong || 0) - (b.strong || 0));
     this.charts[chart].mark(points);
@@ -145,7 +161,7 @@ class Operating {
     const precision = percent(model.precision[part][+this.choices.share.value][step]);
     const found = [
       ...caught, ["lost", "knowns lost (rejected)", lost], ["accuracy", "accuracy on accepted knowns", accuracy],
-      ["ccr", "knowns accepted and right", percent(model.ccr[step])],
+      ["ccr", "knowns accepted and correct", percent(model.ccr[step])],
       ["precision", `of what is accepted is known, if ${share} of what arrives is not`, precision],
     ];
     const tiles = document.getElementById("tiles");
@@ -158,13 +174,13 @@ class Operating {
     });
     document.getElementById("summary").textContent =
       `${model.name} at threshold ${threshold}: ${caught.map(([, words, value]) => `${value} of ${words}`).join(", ")}; ` +
-      `${lost} of knowns lost; ${accuracy} of accepted knowns right; ${precision} of what is accepted is known if ${share} of what arrives is not.`;
+      `${lost} of knowns lost; ${accuracy} of accepted knowns correct; ${precision} of what is accepted is known if ${share} of what arrives is not.`;
     this.input.setAttribute("aria-valuetext", `threshold ${threshold}, ${lost} of knowns lost, ${caught[0][2]} of ${caught[0][1]}`);
   }
 
   sideBySide(steps) {
     const parts = this.data.parts, share = +this.choices.share.value;
-    const columns = ["Model", "Threshold", "Knowns lost", ...parts.map(part => `${called(part)} caught`), "Accuracy on accepted", "Accepted and right", "Known among accepted"];
+    const columns = ["Model", "Threshold", "Knowns lost", ...parts.map(part => `${called(part)} caught`), "Accuracy on accepted", "Accepted and correct", "Known among accepted"];
     const rows = this.models.map((model, i) => {
       const at = steps[i], number = value => ({ text: percent(value), value });
       const limit = model.thresholds[at];

@@ -1,5 +1,5 @@
 "use strict";
-// Tables that can be sorted, searched and saved. A row is a list of cells: text, or {text, value, swatch}.
+// Tables that can be sorted, searched and saved. A row is a list of cells: text, or {text, value, swatch, best}.
 
 const SHOWN_AT_FIRST = 100;
 
@@ -31,13 +31,14 @@ class DataTable {
   head() {
     const row = this.table.tHead.rows[0];
     row.replaceChildren(...this.columns.map((name, i) => {
-      const words = this.rows.length && this.rows.every(cells => valueOf(cells[i]) === null);
-      const cell = element("th", { scope: "col", className: words ? "words" : "" });
+      const cell = element("th", { scope: "col", className: this.rows.length && !this.hasNumbers(i) ? "words" : "" });
       if (this.sorted && this.sorted.column === i) cell.setAttribute("aria-sort", this.sorted.down ? "descending" : "ascending");
       element("button", { type: "button", textContent: name }, cell).addEventListener("click", () => this.sort(i));
       return cell;
     }));
   }
+
+  hasNumbers(column) { return this.rows.some(row => valueOf(row[column]) !== null); }
 
   // New content for a table whose values follow the slider; order and search stay.
   show(columns, rows) {
@@ -49,9 +50,8 @@ class DataTable {
   }
 
   sort(column) {
-    const numbers = this.rows.some(row => valueOf(row[column]) !== null);
     const same = this.sorted && this.sorted.column === column;
-    this.sorted = { column, down: same ? !this.sorted.down : numbers };
+    this.sorted = { column, down: same ? !this.sorted.down : this.hasNumbers(column) };
     this.head();
     this.table.tHead.rows[0].cells[column].querySelector("button").focus();
     this.draw();
@@ -62,19 +62,22 @@ class DataTable {
     const found = this.rows.filter(row => !wanted || row.some(cell => textOf(cell).toLowerCase().includes(wanted)));
     if (!this.sorted) return found;
     const { column, down } = this.sorted;
-    return [...found].sort((a, b) => (down ? -1 : 1) * order(a[column], b[column]));
+    // What has no number stays behind the numbers, whichever way they are sorted.
+    const last = row => this.hasNumbers(column) && valueOf(row[column]) === null ? 1 : 0;
+    return [...found].sort((a, b) => last(a) - last(b) || (down ? -1 : 1) * order(a[column], b[column]));
   }
 
   draw() {
     const found = this.arranged();
+    const words = this.columns.map((_, i) => !this.hasNumbers(i));
     this.table.tBodies[0].replaceChildren(...found.slice(0, this.limit).map(row => {
       const line = document.createElement("tr");
       if (row.selected) line.className = "selected";
       row.forEach((cell, i) => {
         const made = element(i ? "td" : "th", i ? {} : { scope: "row", title: textOf(cell) }, line);
-        if (i && valueOf(cell) === null) made.className = "words";
+        if (i && words[i]) made.className = "words";
         if (cell.swatch) made.append(cell.swatch());
-        made.append(textOf(cell));
+        made.append(cell.best ? element("strong", { textContent: textOf(cell) }) : textOf(cell));
       });
       return line;
     }));
@@ -96,7 +99,8 @@ const quote = word => /[",\r\n]/.test(word) ? `"${word.replaceAll('"', '""')}"` 
 const csvText = cell => valueOf(cell) === null && /^[=+@\-\t\r]/.test(textOf(cell)) ? "'" + textOf(cell) : textOf(cell);
 
 function readCell(cell) {
-  return cell.dataset.value === undefined ? cell.textContent : { text: cell.textContent, value: +cell.dataset.value };
+  const best = cell.querySelector("strong") !== null;
+  return cell.dataset.value === undefined ? cell.textContent : { text: cell.textContent, value: +cell.dataset.value, best };
 }
 
 function order(a, b) {

@@ -5,14 +5,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from openset import operating
+from openset._core.annotations import ArrayLike
 from openset._core.calls import parse_call
-from openset.errors import OpenSetError, did_you_mean, is_number, need
+from openset.errors import OpenSetError, did_you_mean, need
+from openset.estimator.labels import numbered, unknown_label_for, with_unknown
 from openset.posthoc import SCORES, FittedScore, Outputs, ScoreSpec, parse_score, softmax
 from openset.posthoc import fit as fit_score
 from openset.posthoc.card import Learned
@@ -200,25 +202,13 @@ class OpenSetClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if self.threshold_ is None:
             return np.asarray(best)
         rejected = self.threshold_.reject(self.unknown_score(vectors))
-        label = self._unknown_label()
-        if best.dtype.kind in "US":
-            best = best.astype(f"<U{max(len(str(label)), best.dtype.itemsize // 4)}")
-        elif best.dtype.kind not in "iuf" or not is_number(label):
-            best = best.astype(object)  # numbers beside a word stay numbers
-        return np.where(rejected, np.array(label, dtype=None if best.dtype.kind in "iuf" else best.dtype), best)
-
-    def _unknown_label(self) -> Any:
-        text = self.classes_.dtype.kind in "USO"
-        label = self.unknown_label if self.unknown_label is not None else ("unknown" if text else -2)
-        if label in self.classes_.tolist():
-            raise OpenSetError(f"The unknown label {label!r} is also a known class: choose another unknown_label.")
-        return label
+        return with_unknown(best, rejected, unknown_label_for(self.classes_, self.unknown_label))
 
     def scores(self, X: ArrayLike, y: ArrayLike) -> Scores:  # noqa: N803
         """Scores for `openset.evaluate`: labels in `y` that are no known class count as unknown."""
         vectors, labels = self._checked(X), np.asarray(y)
         outputs = self._outputs(vectors)
-        numbers = np.array([_position(self.classes_, label) for label in labels.tolist()], dtype=np.int64)
+        numbers = numbered(self.classes_, labels)
         if self.negative_label is not None:
             numbers[labels == self.negative_label] = -1
         names = [str(one) for one in self.classes_]
@@ -229,7 +219,7 @@ class OpenSetClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def calibrate(self, X: ArrayLike, y: ArrayLike, rule: str = "at_acceptance=0.95") -> operating.Threshold:  # noqa: N803
         """Choose the threshold on validation data by a rule of `openset.operating`, and use it from now on."""
         check_is_fitted(self)
-        self._unknown_label()
+        unknown_label_for(self.classes_, self.unknown_label)
         self.threshold_ = operating.choose(self.scores(X, y), rule)
         return self.threshold_
 
@@ -310,8 +300,3 @@ class Vectors:
     def array(self, positions: ArrayLike | None = None, *, size: int | None = None) -> NDArray[Any]:
         """Some of the vectors."""
         return self.vectors if positions is None else self.vectors[np.asarray(positions)]
-
-
-def _position(classes: NDArray[Any], label: Any) -> int:
-    found = np.flatnonzero(classes == label)
-    return int(found[0]) if len(found) else -2

@@ -1,0 +1,118 @@
+"""`openset outputs`: logits, features and the last layer of a model one has."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from openset.cli._console import (
+    JsonOption,
+    KnownClassOption,
+    NegativeLabelOption,
+    SkipCorruptOption,
+    UnknownLabelOption,
+    console,
+    say,
+)
+from openset.cli._models import (
+    BatchOption,
+    ClassesOption,
+    ColumnOption,
+    DeviceOption,
+    FeaturesOption,
+    MeanOption,
+    ModelArgument,
+    SizeOption,
+    StdOption,
+    WeightsOption,
+    open_named,
+    running_bar,
+)
+from openset.cli._outputs import check_outputs
+from openset.cli.train import DataRootOption
+
+
+def command(
+    model: ModelArgument,
+    data: Annotated[
+        list[str],
+        typer.Argument(
+            help="Images or folders of them, a list of images (path[,label]), a table of texts (text[,label]), or a "
+            "protocol by name or file, whose labels come along."
+        ),
+    ],
+    out: Annotated[Path, typer.Option("--out", "-o", help="NPZ file to write.")],
+    weights: WeightsOption = None,
+    features: FeaturesOption = None,
+    classes: ClassesOption = None,
+    size: SizeOption = None,
+    mean: MeanOption = None,
+    std: StdOption = None,
+    device: DeviceOption = "cpu",
+    batch: BatchOption = 32,
+    part: Annotated[str, typer.Option("--part", help="Of a protocol: train, val or test.")] = "test",
+    split: Annotated[int, typer.Option("--split", help="Of a protocol.")] = 0,
+    data_root: DataRootOption = None,
+    column: ColumnOption = "text",
+    labels: Annotated[
+        str,
+        typer.Option(
+            "--labels",
+            help="Whether folders in DATA are labels: auto (if all are named like classes), folders or none.",
+        ),
+    ] = "auto",
+    unknown_label: UnknownLabelOption = None,
+    negative_label: NegativeLabelOption = None,
+    known_class: KnownClassOption = None,
+    skip_corrupt: SkipCorruptOption = False,
+    json: JsonOption = None,
+) -> None:
+    """Run a classifier over data and store what it says: logits, features, the last layer, and labels if there are any.
+
+    The file is what evaluate, threshold and apply read. Images that cannot be read are named and left out, with exit
+    code 1; in a protocol they stop the command unless --skip-corrupt is given. A run that was stopped goes on when the
+    same command is given again.
+
+    Example: openset outputs hf:my-model validation/ --out val.npz
+    """
+    from openset._core.labels import LabelWords
+    from openset._io.json_files import write_json
+    from openset.errors import check_choice
+    from openset.models.outputs import write_outputs
+    from openset.models.samples import Reading, open_samples
+
+    check_choice("openset outputs", "--labels", labels, ["auto", "folders", "none"])
+    files = [Path(one) for one in (*data, model, model.partition(":")[2]) if one]
+    check_outputs(out, json, inputs=[*files, weights, classes])
+    opened = open_named(model, weights, features, classes, size, mean, std, device)
+    words = LabelWords.of(unknown_label, negative_label, known_class)
+    reading = Reading(opened.class_names, words, part, split, data_root, skip_corrupt, column, labels)
+    samples = open_samples(data, opened.takes, reading)
+    with running_bar("Running", len(samples)) as advance:
+        written = write_outputs(
+            opened, samples, out, batch=batch, progress=advance, tell=lambda text: say(text, err=True)
+        )
+    for trouble in written.left_out:
+        say(f"Left out: {trouble}.", err=True)
+    if json is not None:
+        write_json(
+            json,
+            {
+                "schema": 1,
+                "out": str(out),
+                "n": written.n,
+                "arrays": list(written.parts),
+                "model": opened.fingerprint,
+                "left_out": list(written.left_out),
+                "notes": list(written.notes),
+            },
+        )
+    screen = console()
+    labelled = "" if "labels" in written.parts else " There are no labels: see openset apply."
+    screen.print(
+        f"{', '.join(written.parts)} of {written.n:,} samples are in {out}.{labelled}", highlight=False, markup=False
+    )
+    for note in written.notes:
+        screen.print(f"Note: {note}", style="yellow", highlight=False, markup=False)
+    if written.left_out:
+        raise typer.Exit(1)
