@@ -51,7 +51,7 @@ mutation: $(VENV)/.dev
 # the tests of what stands on it have it in a folder of its own.
 adapters: $(VENV)/.dev
 	$(INSTALL) --no-deps --upgrade --target .adapters torchvision timm pytorch-ood
-	PYTHONPATH=.adapters $(BIN)/pytest tests/detection/test_predict.py tests/backbones/test_timm.py tests/train/test_pytorch_ood.py tests/posthoc/test_against_pytorch_ood.py tests/conformance
+	PYTHONPATH=.adapters $(BIN)/pytest tests/detection/test_predict.py tests/backbones/test_timm.py tests/models/test_published.py tests/train/test_pytorch_ood.py tests/posthoc/test_against_pytorch_ood.py tests/conformance
 
 docs: $(VENV)/.dev
 	$(INSTALL) --editable '.[docs]'

@@ -21,6 +21,7 @@ from rich.table import Table
 from openset import Scores
 from openset import curves as curve_module
 from openset._core.memory import keep_memory
+from openset._core.processor import sorting_with
 from openset._core.resampling import Request, bootstrap_values, evaluator
 from openset.intervals import delong_of
 from openset.metrics import METRICS, open_auc
@@ -216,6 +217,7 @@ def main():
     if not arguments.fresh_memory:
         keep_memory()
     console = Console(width=110)
+    console.print(f"NumPy {np.__version__} sorts with {sorting_with()}.")
     sizes = [n for n in (10**4, 10**5, 10**6, 10**7) if n <= largest]
     for n in sizes:
         for dtype in (np.float32, np.float64):

@@ -9,11 +9,12 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from openset._core.arithmetic import divide, dot
+from openset._core.annotations import ArrayLike
+from openset._core.arithmetic import divide, unit_bits, unit_sum
 from openset._core.counts import Tally, count
-from openset._core.decisions import Ties, area, tie_credit
+from openset._core.decisions import Ties, tie_credit
 from openset.errors import check_choice, check_share
 
 Array = NDArray[np.float64]
@@ -43,15 +44,32 @@ class OscrCurve:
 
         Joints between points are straight for `ties="half"`, lower steps for "strict", upper steps for "full".
         """
-        credit = tie_credit("area", ties)
-        check_share("area", "max_fpr", max_fpr)
-        inside = int(np.searchsorted(self.fpr, max_fpr, side="right"))
-        fpr, ccr = self.fpr[: inside + 1], self.ccr[: inside + 1]
-        if fpr[-1] > max_fpr:  # the last segment is cut where it reaches max_fpr
-            reach = (max_fpr - fpr[-2]) / (fpr[-1] - fpr[-2])
-            end = ccr[-2] + (ccr[-1] - ccr[-2]) * reach if ties == "half" else ccr[-1]
-            fpr, ccr = np.append(fpr[:-1], max_fpr), np.append(ccr[:-1], end)
-        return area(np.diff(fpr), ccr, credit) / max_fpr
+        size = unit_bits(1)
+        return area_units(self.fpr, self.ccr, ties=ties, max_fpr=max_fpr) / 2**size / max_fpr
+
+
+def area_units(fpr: Array, ccr: Array, *, ties: Ties = "half", max_fpr: float = 1.0) -> int:
+    """Area under a run of an OSCR curve up to `max_fpr`, in units that add up: see `unit_sum`."""
+    credit = tie_credit("area", ties)
+    check_share("area", "max_fpr", max_fpr)
+    inside = int(np.searchsorted(fpr, max_fpr, side="right"))
+    if inside == 0:
+        return 0
+    fpr, ccr = fpr[: inside + 1], ccr[: inside + 1]
+    if fpr[-1] > max_fpr:  # the last segment is cut where it reaches max_fpr
+        reach = (max_fpr - fpr[-2]) / (fpr[-1] - fpr[-2])
+        end = ccr[-2] + (ccr[-1] - ccr[-2]) * reach if ties == "half" else ccr[-1]
+        fpr, ccr = np.append(fpr[:-1], max_fpr), np.append(ccr[:-1], end)
+    return unit_sum(np.diff(fpr) * height_between(ccr, credit), 1)
+
+
+def height_between(heights: Array, credit: int) -> Array:
+    """Height between neighbouring points: the former (credit 0), the latter (2), or the mean of both (1)."""
+    if credit != 1:
+        return heights[1:] if credit else heights[:-1]
+    mean = heights[:-1] + heights[1:]
+    mean /= 2
+    return mean
 
 
 @dataclass(frozen=True, eq=False)
@@ -239,15 +257,20 @@ def risk_sum(accepted: Array, wrong: Array) -> float:
     before and a share p of the new ones, the k-th is accepted at a mean risk of (w + (k - a) p) / k. The sum over
     k = a + 1 ... b is (b - a) p + (w - a p) (1 / (a + 1) + ... + 1 / b).
     """
+    size = max(float(accepted[-1]), 1.0)
+    return risk_units(accepted, wrong, size) / 2 ** unit_bits(size)
+
+
+def risk_units(accepted: Array, wrong: Array, size: float) -> int:
+    """`risk_sum` of a run of thresholds in units that add up, of `size` samples: see `unit_sum`."""
     step = np.diff(accepted)
+    risk = np.divide(wrong[1:], accepted[1:], out=np.zeros(len(step)), where=step == 1)
     tied = np.flatnonzero(step > 1)
-    risk = wrong[1:] / np.maximum(accepted[1:], 1)
-    total = dot(step == 1, risk)
     if len(tied):
         start, stop, before = accepted[tied], accepted[tied + 1], wrong[tied]
         share = (wrong[tied + 1] - before) / (stop - start)
-        total += dot(share, stop - start) + dot(before - start * share, harmonic_between(start, stop))
-    return total
+        risk[tied] = share * (stop - start) + (before - start * share) * harmonic_between(start, stop)
+    return unit_sum(risk, size)
 
 
 _TABLED = 512  # from here on three terms of the series are exact to 1e-18

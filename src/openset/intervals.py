@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from openset._core.alignment import align
-from openset._core.arithmetic import dot
+from openset._core.arithmetic import whole_squares
 from openset._core.checks import check_lengths
 from openset._core.counts import Counts, Tally
-from openset._core.decisions import amid_ties
+from openset._core.decisions import amid_ties, twice_area
+from openset._core.folds import Several
 from openset._core.resampling import (
     Request,
     bootstrap_values,
@@ -21,6 +22,7 @@ from openset._core.resampling import (
     restore_spread,
     spread_corrections,
 )
+from openset._core.shown import Shown
 from openset.errors import OpenSetError, check_share
 from openset.metrics import METRICS
 from openset.scores import Scores
@@ -43,7 +45,7 @@ class Interval:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class Comparison(Shown):
     """Two models on the same samples; `difference` is the first minus the second."""
 
     metric: str
@@ -86,19 +88,34 @@ def _seen_from_open(counts: Tally, hits: Array) -> Array:
     return amid_ties(hits, 1 / counts.n_known)
 
 
-def _value_and_variance(counts: Counts, *, right: bool) -> tuple[float, float]:
-    """Mean over pairs and its variance: knowns and open-set samples are drawn independently (DeLong et al., 1988)."""
-    value = METRICS["open_auc" if right else "auroc"].of(counts)
-    n_known, n_open = counts.n_known, counts.n_open
-    known_squares = open_squares = 0.0
-    for part in counts.windows():
-        hits = _hits(part, right=right)
-        known_squares += dot(np.diff(hits), _seen_from_known(part) ** 2)
-        open_squares += dot(np.diff(part.open), (_seen_from_open(part, hits) - value) ** 2)
-    # A wrong known has kernel 0 with every open-set sample; it enters through the mean and the sample size.
-    known_squares = max(known_squares - n_known * value**2, 0.0)
-    variance = known_squares / (max(n_known - 1, 1) * n_known) + open_squares / (max(n_open - 1, 1) * n_open)
-    return value, variance
+def delong_fold(*, right: bool) -> Several:
+    """Value, and what its variance is made of, as a fold: sums of squares of counts, in whole numbers.
+
+    A right known sees the open-set samples above it, an open-set sample the right knowns below it, ties half; all are
+    counted in halves. A wrong known has kernel 0 with every open-set sample; it enters through the mean and the size.
+    """
+
+    def gather(run: Tally) -> tuple[int, int, int]:
+        hits, steps = _hits(run, right=right), np.diff(run.open)
+        above = 2 * run.n_open - (run.open[:-1] + run.open[1:])
+        return (
+            twice_area(steps, hits),
+            whole_squares(np.diff(hits), above),
+            whole_squares(steps, hits[:-1] + hits[1:]),
+        )
+
+    def join(parts: Sequence[tuple[int, int, int]]) -> tuple[int, ...]:
+        return tuple(map(sum, zip(*parts, strict=True)))
+
+    def variance(sums: tuple[int, int, int], counts: Tally) -> float:
+        """Knowns and open-set samples are drawn independently (DeLong et al., 1988)."""
+        total, from_known, from_open = sums
+        n_known, n_open = int(counts.n_known), int(counts.n_open)
+        known = (n_known * from_known - total**2) / (4 * n_known**2 * n_open**2 * max(n_known - 1, 1))
+        opened = (n_open * from_open - total**2) / (4 * n_known**2 * n_open**2 * max(n_open - 1, 1))
+        return known + opened
+
+    return Several(gather=gather, joined=join, value=variance)
 
 
 def _logit_interval(value: float, variance: float, n_pairs: float, level: float) -> Interval:
@@ -168,7 +185,12 @@ def delong(scores: Scores, metric: str = "open_auc", *, against: str = "all", le
 
 def delong_of(counts: Counts, *, right: bool, level: float = 0.95) -> Interval:
     """DeLong's interval from counts already made."""
-    value, variance = _value_and_variance(counts, right=right)
+    value = METRICS["open_auc" if right else "auroc"].of(counts)
+    return delong_interval(value, delong_fold(right=right)(counts), counts, level=level)
+
+
+def delong_interval(value: float, variance: float, counts: Tally, *, level: float = 0.95) -> Interval:
+    """DeLong's interval of AUROC or OpenAUC from its variance."""
     return _logit_interval(value, variance, min(counts.n_known, counts.n_open), level)
 
 
@@ -192,15 +214,26 @@ def percentile_intervals(
     scores: Scores, requests: Sequence[Request], values: Array, resampled: Array, level: float
 ) -> list[Interval]:
     """Percentile intervals of each request; of accuracies at 0 or 1, where no resample differs, an exact bound."""
-    found = _percentiles(
-        values, resampled, level, spread_corrections(scores, requests), [r.metric.span for r in requests]
-    )
+    sizes = np.bincount(scores.labels[scores.labels >= 0], minlength=scores.n_classes)
+    return intervals_of(requests, values, resampled, level, lost=spread_corrections(scores, requests), sizes=sizes)
+
+
+def intervals_of(
+    requests: Sequence[Request],
+    values: Array,
+    resampled: Array,
+    level: float,
+    *,
+    lost: Array,
+    sizes: NDArray[np.integer[Any]],
+) -> list[Interval]:
+    """Percentile intervals from the factors by which spreads are too small, and the numbers of knowns of each class."""
+    found = _percentiles(values, resampled, level, lost, [r.metric.span for r in requests])
     for place, (request, value) in enumerate(zip(requests, values.tolist(), strict=True)):
         share_of_knowns = request.metric.source == "counts" and not request.metric.sees_open_set
         if share_of_knowns and value in (0.0, 1.0):
-            sizes = np.bincount(scores.labels[scores.labels >= 0], minlength=scores.n_classes)
             # As many of each class count for a mean over classes, as the smallest of them has.
-            n = scores.n_classes * sizes.min() if request.params.get("balanced") else sizes.sum()
+            n = len(sizes) * sizes.min() if request.params.get("balanced") else sizes.sum()
             found[place] = _all_alike(value, float(n), level)
     return found
 

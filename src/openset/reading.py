@@ -2,13 +2,16 @@
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from openset._core import checks
 from openset._core.labels import LabelWords
-from openset._io.score_columns import ScoreColumns
+from openset._io.frames import as_polars
+from openset._io.score_columns import BLOCKS, COLUMNS, ScoreColumns, from_table
 from openset._io.score_files import naming, read_columns
+from openset._io.tables import with_plain_names
 from openset.errors import OpenSetError
 from openset.posthoc import FittedScore, Head, Outputs, as_matrix, load, parse_score
 from openset.scores import Scores
@@ -37,6 +40,19 @@ def read_scores(
         raise naming(path, error) from error
 
 
+def scores_of_frame(
+    frame: Any,
+    *,
+    score: str | None = None,
+    background: bool = False,
+    fit: Outputs | FittedScore | None = None,
+    words: LabelWords = NO_WORDS,
+) -> Scores:
+    """What `Scores.from_frame` says."""
+    table = with_plain_names(as_polars(frame), "the frame", names=COLUMNS, prefixes=[f"{one}_" for one in BLOCKS])
+    return _from_columns(from_table(table, checks.name_row, words=words), score, background, fit)
+
+
 def read_fit(path: str | Path, background: bool, words: LabelWords) -> Outputs | FittedScore:
     """Training outputs, or a score that is fitted already."""
     if Path(path).suffix == ".safetensors":
@@ -53,15 +69,20 @@ def read_outputs(path: str | Path, *, background: bool = False, words: LabelWord
     """Logits and features with their labels, for scores that learn from the training part."""
     columns = read_columns(path, words)
     try:
-        labels = None if columns.labels is None else checks.as_ints("labels", columns.labels)
-        checks.check_lengths(labels=labels, logits=columns.logits, features=columns.features)
-        matrices = {
-            name: None if values is None else as_matrix(name, values)
-            for name, values in (("logits", columns.logits), ("features", columns.features))
-        }
+        return outputs_of(columns, background=background, name=str(path))
     except OpenSetError as error:
         raise naming(path, error) from error
-    return Outputs(labels, **matrices, background=background, name=str(path), head=head_of(columns))
+
+
+def outputs_of(columns: ScoreColumns, *, background: bool = False, name: str = "the file") -> Outputs:
+    """Logits and features of what a file holds; `name` is what errors call it."""
+    labels = None if columns.labels is None else checks.as_ints("labels", columns.labels)
+    checks.check_lengths(labels=labels, logits=columns.logits, features=columns.features)
+    matrices = {
+        kind: None if values is None else as_matrix(kind, values)
+        for kind, values in (("logits", columns.logits), ("features", columns.features))
+    }
+    return Outputs(labels, **matrices, background=background, name=name, head=head_of(columns))
 
 
 def _check_agreement(scores: Scores) -> None:

@@ -180,3 +180,55 @@ def test_memory_does_not_grow_with_the_rows(tmp_path):
     pytest.importorskip("resource", reason="memory is read from /proc")
     few, many = used(1_000), used(400_000)
     assert many - few < 160, (few, many)  # what the logits alone would take in double precision
+
+
+# ---- several scores in one table -------------------------------------------------------------------------------------
+
+
+def test_all_scores_are_one_table(openset, outputs, load, tmp_path):
+    words = ["evaluate", outputs / "val.npz", "--fit", outputs / "train.npz", "--score", "all", "--resamples", 20]
+    found = openset(
+        *words, "--json", tmp_path / "r.json", "--latex", tmp_path / "r.tex", "--report", tmp_path / "r.html"
+    )
+    assert found.code == 0, found.err
+    content = load(tmp_path / "r.json")
+    names = [one["name"] for one in content["files"]]
+    assert {"msp", "knn", "vim", "ghost"} <= set(names)
+    assert len(names) == len(set(names)) >= 20
+    values = [one["metrics"][0]["value"] for one in content["files"]]
+    best = names[int(np.argmax(values))]
+    assert {one["models"][0] for one in content["comparisons"]} == {best}
+    assert len(content["comparisons"]) == 2 * (len(names) - 1)
+    tex = (tmp_path / "r.tex").read_text()
+    assert tex.count(r"\\") == len(names) + 1
+    assert rf"\textbf{{{best}}}" in tex.replace(r"\_", "_")
+    assert "relative_mahalanobis" in (tmp_path / "r.html").read_text()
+    assert "choose the score on validation data (--tune)" in " ".join(found.out.split())
+
+
+def test_named_scores_against_a_named_one(openset, outputs, refused, load, tmp_path):
+    words = ["evaluate", outputs / "val.npz", "--score", "msp,energy,'knn(k=10)'", "--resamples", 20]
+    assert "'knn' learns from training outputs" in refused(*words)
+    words += ["--fit", outputs / "train.npz"]
+    assert openset(*words, "--reference", "msp", "--json", tmp_path / "r.json").code == 0
+    tested = [tuple(one["models"]) for one in load(tmp_path / "r.json")["comparisons"] if one["name"] == "open_auc"]
+    assert sorted(tested) == [("msp", "energy"), ("msp", "knn(k=10)")]
+    assert "no model named 'knn'" in refused(*words, "--reference", "knn")
+
+
+def test_parameters_are_tuned_on_other_samples(openset, outputs, refused, load, tmp_path):
+    words = ["evaluate", outputs / "val.npz", "--fit", outputs / "train.npz", "--no-intervals"]
+    stored = dict(np.load(outputs / "val.npz"))
+    half = {key: value[:150] if len(value) == 300 else value for key, value in stored.items()}
+    np.savez(outputs / "half.npz", **half)
+    found = openset(*words, "--score", "knn,msp", "--tune", outputs / "half.npz", "--json", tmp_path / "r.json")
+    assert found.code == 0, found.err
+    content = load(tmp_path / "r.json")
+    assert [one["name"].partition("(")[0] for one in content["files"]] == ["knn", "msp"]
+    assert "open-set samples" in content["files"][0]["meta"]["tuned"]["on"]
+    (remark,) = content["remarks"]
+    assert remark.startswith("Parameters were chosen by open_auc on")
+    chosen = remark.rpartition("there: ")[2].rpartition(", ")[0]
+    assert {one["models"][0] for one in content["comparisons"]} == {chosen}
+    assert "holds the samples that --tune" in refused(*words, "--score", "knn", "--tune", outputs / "val.npz")
+    assert "name one or several with --score" in refused(*words, "--tune", outputs / "half.npz")

@@ -1,4 +1,5 @@
 import re
+from functools import partial
 
 import numpy as np
 import pytest
@@ -6,6 +7,9 @@ import pytest
 from openset import Scores, bootstrap
 from openset.metrics import METRICS, auroc, ccr_at_fpr, open_auc
 from openset.results.metric_bars import parse_metric_bar
+from openset.results.numbers import number
+from openset.scale.bins import Bins
+from samples import random_dataset
 
 QUICK = ("--resamples", "20")
 
@@ -412,3 +416,66 @@ def test_what_contradicts_itself_is_told(openset, tmp_path):
         ["compare", path, path],
     ):
         assert "In 1 of 4 rows (row 1 first)" in " ".join(openset(*command).out.split())
+
+
+# ---- many files that are one model ---------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def fifty(tmp_path):
+    """The same rows in one file and in fifty."""
+    labels, predictions, score = random_dataset(2000, dtype=np.float32)
+    Scores(labels, predictions, score).write(tmp_path / "one.parquet")
+    (tmp_path / "logs").mkdir()
+    for part in range(50):
+        rows = slice(40 * part, 40 * part + 40)
+        Scores(labels[rows], predictions[rows], score[rows]).write(tmp_path / "logs" / f"{part:02d}.parquet")
+    return tmp_path
+
+
+@pytest.mark.parametrize("name", ["logs", "logs/*.parquet"])
+def test_a_folder_and_a_pattern_give_the_table_of_one_file(openset, fifty, load, name):
+    one, many = fifty / "one.json", fifty / "many.json"
+    single = openset("evaluate", fifty / "one.parquet", "--json", one, *QUICK)
+    found = openset("evaluate", fifty / name, "--json", many, *QUICK)
+    assert (single.code, found.code) == (0, 0)
+    assert found.out.splitlines()[2:] == single.out.splitlines()[2:]
+    assert load(many)["metrics"] == load(one)["metrics"]
+
+
+def test_many_rows_are_counted_and_the_choice_is_told(openset, fifty, load, monkeypatch):
+    monkeypatch.setattr("openset.evaluation.LARGE", 1000)
+    openset("evaluate", fifty / "one.parquet", "--json", fifty / "one.json", *QUICK)
+    found = openset("evaluate", fifty / "logs", "--json", fifty / "many.json", *QUICK)
+    assert "logs: 2,000 rows in 50 files; exact values in two passes (up to 100,000,000 rows; --bounds" in found.err
+    assert load(fifty / "many.json")["metrics"] == load(fifty / "one.json")["metrics"]
+    monkeypatch.setattr("openset.scale.evaluation.MOST_EXACT", 1500)
+    found = openset("evaluate", fifty / "logs", "--json", fifty / "bounds.json", "--csv", fifty / "b.csv", *QUICK)
+    assert "bounds in one pass" in found.err
+    assert "--exact takes" in found.err
+    entries = load(fifty / "bounds.json")["metrics"]
+    for entry, exact in zip(entries, load(fifty / "one.json")["metrics"], strict=True):
+        assert entry["least"] <= exact["value"] <= entry["most"]
+    assert (fifty / "b.csv").read_text().splitlines()[0].endswith("value,low,high,least,most")
+
+
+def test_bounds_that_differ_as_printed_are_shown_and_a_bar_needs_what_is_certain(openset, fifty, load, monkeypatch):
+    words = ("evaluate", fifty / "logs", "--bounds", "--no-intervals")
+    monkeypatch.setattr("openset.scale.counting.Bins.fitted", partial(Bins.fitted, bits=1))
+    found = openset(*words, "--json", fifty / "b.json")
+    entry = next(m for m in load(fifty / "b.json")["metrics"] if m["name"] == "open_auc" and not m["params"])
+    least, most = entry["least"], entry["most"]
+    assert f"{least:.3f}" != f"{most:.3f}"
+    assert f"{number(least)} to {number(most)}" in found.out
+    assert openset(*words, "--require", f"open_auc>={(least + most) / 2}").code == 1
+    assert openset(*words, "--require", f"open_auc>={least - 1e-9}").code == 0
+    assert openset(*words, "--require", f"open_auc<={(least + most) / 2}").code == 1
+
+
+def test_options_that_do_not_go_with_many_rows(refused, fifty, monkeypatch):
+    logs = fifty / "logs"
+    assert "exclude each other" in refused("evaluate", logs, "--bounds", "--exact")
+    assert "There is no engine named 'rya'. Did you mean 'ray'?" in refused("evaluate", logs, "--engine", "rya")
+    assert "score the rows first" in refused("evaluate", logs, "--score", "energy")
+    assert "leave out --figures" in refused("evaluate", logs, "--bounds", "--figures", fifty / "figures")
+    assert "Nothing matches" in refused("evaluate", fifty / "log" / "*.parquet")

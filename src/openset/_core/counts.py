@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from openset._core import sorting
-from openset._core.arithmetic import dot
+from openset._core.arithmetic import whole_dot
 from openset._core.checks import (
     UNKNOWN,
     Bools,
@@ -31,8 +31,10 @@ from openset._core.checks import (
     require_both,
     resolve_classes,
 )
-from openset._core.decisions import area, index_at
+from openset._core.decisions import index_at
 from openset.errors import check_share
+
+Array = NDArray[np.float64]
 
 # ---- the ranking -----------------------------------------------------------------------------------------------
 
@@ -125,9 +127,41 @@ def rank_checked(label: Ints, prediction: Ints | None, score: Floats, n_classes:
 # ---- counts ----------------------------------------------------------------------------------------------------
 
 
-def _as_share(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Take away the last digit by which a sum of rounded shares can pass 0 or 1."""
-    return np.clip(values, 0.0, 1.0, out=values)
+@dataclass(frozen=True)
+class Below:
+    """What lies below a range of scores that is counted by itself, and what there is in all: counts go on from here."""
+
+    threshold: float
+    """Any score above all that lie below and under the first of the range."""
+    accepted: int
+    open: int
+    right: int
+    hits: NDArray[np.int64]
+    """(K,) right ones of each class."""
+    taken: NDArray[np.int64]
+    """(K,) accepted samples predicted as each class."""
+    n_samples: int
+    n_open: int
+    class_totals: NDArray[np.int64]
+    """(K,) knowns of each class in all."""
+
+
+def _digits(n_classes: int) -> int:
+    """Binary digits to which the ratio of one class is rounded, so that the sum of all fits into 64 bits."""
+    return min(52, 62 - n_classes.bit_length())
+
+
+def class_ratio(top: NDArray[Any], bottom: NDArray[Any], n_classes: int, zero_division: float = 0.0) -> Array:
+    """Ratios of counts of one class in units of which whole numbers add up to the sum over classes, in any order."""
+    ratio = np.full(np.shape(top), zero_division)
+    np.divide(top, bottom, out=ratio, where=np.greater(bottom, 0))
+    ratio *= 2.0 ** _digits(n_classes)
+    return np.asarray(np.rint(ratio, out=ratio))
+
+
+def class_mean(units: NDArray[np.int64], n_classes: int) -> Array:
+    """Mean over the classes of what `class_ratio` gave, added up over them."""
+    return units / (n_classes * 2.0 ** _digits(n_classes))
 
 
 def _begin_again(total: NDArray[np.float64], places: NDArray[np.intp], before: float) -> None:
@@ -193,6 +227,10 @@ class Tally:
         def zero_division(self) -> float:
             """What 0/0 counts as in a ratio of one class."""
 
+        @property
+        def tied_steps(self) -> Bools:
+            """Of orders of the samples of bins: at which steps all samples have one score."""
+
         def windows(self) -> Iterator["Tally"]:
             """All thresholds in runs, each beginning with the last one of the run before."""
 
@@ -219,7 +257,7 @@ class Window(Tally):
         ("thresholds", "accepted", "open", "known", "right", "macro_precision", "macro_recall", "macro_specificity")
     )
 
-    def __init__(self, whole: "Counts", start: int, stop: int) -> None:
+    def __init__(self, whole: Tally, start: int, stop: int) -> None:
         self._whole, self._part = whole, slice(start, stop)
 
     def __getattr__(self, name: str) -> Any:
@@ -242,11 +280,17 @@ class Counts(Tally):
     ranking: Ranking
     weights: NDArray[np.float64] | None = None
     zero_division: float = 0.0
+    below: Below | None = None
+    """Where the ranking is a range of the scores alone: what lies below it."""
 
     @cached_property
     def thresholds(self) -> Floats:
-        """-inf, then every distinct score."""
-        return self.ranking.thresholds
+        """-inf, or what the scores below end with; then every distinct score."""
+        if self.below is None:
+            return self.ranking.thresholds
+        found = self.ranking.thresholds.copy()
+        found[0] = self.below.threshold
+        return found
 
     @cached_property
     def n_classes(self) -> int:
@@ -262,47 +306,52 @@ class Counts(Tally):
         for start in range(0, n - 1, sorting.CHUNK):
             yield Window(self, start, min(start + sorting.CHUNK + 1, n))
 
-    def _accumulate(self, amount: Callable[[slice], NDArray[Any]]) -> NDArray[np.float64]:
-        """Running total of `amount` (of a run of samples) at each threshold; exact for whole numbers below 2**53."""
+    def _accumulate(self, amount: Callable[[slice], NDArray[Any]], start: int = 0) -> NDArray[Any]:
+        """Running total of `amount` (of a run of samples) at each threshold, in whole numbers."""
         ends = self.ranking.ends
-        out = np.empty(len(ends) + 1)
-        out[0] = total = 0.0
         n = len(self.ranking.score)
         starts = np.arange(0, n, sorting.CHUNK)
         borders = [*np.searchsorted(ends, starts).tolist(), len(ends)]
-        for start, first, last in zip(starts.tolist(), borders, borders[1:], strict=False):
-            part = amount(slice(start, start + sorting.CHUNK))
-            running = np.cumsum(part, dtype=np.int32 if part.dtype.kind == "b" else np.float64)
-            here = running if last - first == len(running) else running.take(ends[first:last] - start)
-            np.add(here, total, out=out[1 + first : 1 + last])
-            total += float(running[-1])
+        out: NDArray[Any] | None = None
+        total: Any = start
+        for begin, first, last in zip(starts.tolist(), borders, borders[1:], strict=False):
+            part = amount(slice(begin, begin + sorting.CHUNK))
+            if out is None:  # sums of fractions of classes need all 64 bits, counts are exact as floats
+                out = np.empty(len(ends) + 1, dtype=np.int64 if part.dtype == np.int64 else np.float64)
+                out[0] = total
+            running = np.cumsum(part, dtype=np.int32 if part.dtype.kind == "b" else part.dtype)
+            here = running if last - first == len(running) else running.take(ends[first:last] - begin)
+            np.add(here, total, out=out[1 + first : 1 + last], casting="unsafe")
+            total += running[-1].item()
+        assert out is not None, "no samples"
         return out
 
-    def _count(self, which: Bools) -> NDArray[np.float64]:
+    def _count(self, which: Bools, start: int) -> NDArray[np.float64]:
         weights = self.weights
         if weights is None:
-            return self._accumulate(lambda part: which[part])
-        return self._accumulate(lambda part: which[part] * weights[part])
+            return self._accumulate(lambda part: which[part], start)
+        return self._accumulate(lambda part: which[part] * weights[part], start)
 
     @cached_property
     def accepted(self) -> NDArray[np.float64]:
         """All accepted samples."""
         if self.weights is not None:
             return self._accumulate(self.weights.__getitem__)
+        before = 0 if self.below is None else self.below.accepted
         out = np.empty(len(self.ranking.ends) + 1)
-        out[0] = 0
-        np.add(self.ranking.ends, 1, out=out[1:])
+        out[0] = before
+        np.add(self.ranking.ends, before + 1, out=out[1:])
         return out
 
     @cached_property
     def open(self) -> NDArray[np.float64]:
         """Accepted open-set samples."""
-        return self._count(~self.ranking.known)
+        return self._count(~self.ranking.known, 0 if self.below is None else self.below.open)
 
     @cached_property
     def right(self) -> NDArray[np.float64]:
         """Knowns that are accepted and predicted as their own class."""
-        return self._count(self.ranking.right)
+        return self._count(self.ranking.right, 0 if self.below is None else self.below.right)
 
     @cached_property
     def known(self) -> NDArray[np.float64]:
@@ -310,36 +359,29 @@ class Counts(Tally):
         return self.accepted - self.open
 
     @cached_property
-    def ranked_known(self) -> float:
-        """Pairs of a known and an open-set sample with the open-set sample ranked higher, ties half.
-
-        Among all accepted samples the open-set ones rank against each other too: n_open**2 / 2 pairs with ties half.
-        """
-        among_accepted = sum(area(np.diff(part.open), part.accepted) for part in self.windows())
-        return among_accepted - self.n_open**2 / 2
-
-    @cached_property
     def tied_pairs(self) -> float:
         """Share of the pairs of a known and an open-set sample that have equal scores."""
-        return dot(np.diff(self.open), np.diff(self.known)) / (self.n_known * self.n_open)
+        return whole_dot(np.diff(self.open), np.diff(self.known)) / (int(self.n_known) * int(self.n_open))
 
     @cached_property
     def n_known(self) -> float:
         """All knowns."""
-        return float(self.accepted[-1] - self.open[-1])
+        return self.n_samples - self.n_open
 
     @cached_property
     def n_open(self) -> float:
         """All open-set samples."""
-        return float(self.open[-1])
+        return float(self.open[-1]) if self.below is None else float(self.below.n_open)
 
     @cached_property
     def n_samples(self) -> float:
         """All samples."""
-        return float(self.accepted[-1])
+        return float(self.accepted[-1]) if self.below is None else float(self.below.n_samples)
 
     @cached_property
     def _class_totals(self) -> NDArray[np.float64]:
+        if self.below is not None:
+            return self.below.class_totals.astype(np.float64)
         ranking = self.ranking
         totals = np.zeros(ranking.n_classes + 2)  # unknowns, negatives, then the classes
         for part in sorting.runs(len(ranking.label)):
@@ -348,49 +390,51 @@ class Counts(Tally):
             totals += np.bincount(place, weights=weights, minlength=len(totals))
         return totals[2:]
 
-    def _ratio_sum(self, which: Bools, class_of: Ints, totals: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Sum over classes of (accepted samples in `which` of that class) / (fixed total of that class)."""
-        share = np.append(np.divide(1.0, totals, out=np.zeros_like(totals), where=totals > 0), 0.0)
-        weights = self.weights
-
-        def amount(part: slice) -> NDArray[np.float64]:
-            values = share.take(np.where(which[part], class_of[part], len(totals)))
-            return values if weights is None else values * weights[part]
-
-        return self._accumulate(amount)
-
     @cached_property
     def macro_recall(self) -> NDArray[np.float64]:
         """Mean over the K classes of the share accepted and right: the class-balanced CCR."""
-        totals = self._class_totals
-        empty = np.count_nonzero(totals == 0) * self.zero_division
-        found = self._ratio_sum(self.ranking.right, self.ranking.label, totals)
-        found += empty
-        found /= self.n_classes
-        return _as_share(found)
+        return self._macro[0]
 
     @cached_property
     def macro_specificity(self) -> NDArray[np.float64]:
         """Mean over the K classes of TN / (TN + FP), one class against everything else."""
-        ranking = self.ranking
-        assert ranking.prediction is not None
-        others = self.n_samples - self._class_totals  # never 0: the open-set samples are among them
-        lost = self._ratio_sum(~ranking.right, ranking.prediction, others)
-        np.subtract(self.n_classes, lost, out=lost)
-        lost /= self.n_classes
-        return _as_share(lost)
+        return self._macro[1]
 
     @cached_property
     def macro_precision(self) -> NDArray[np.float64]:
-        """Mean over the K classes of TP / (TP + FP).
+        """Mean over the K classes of TP / (TP + FP)."""
+        return self._macro[2]
 
-        Accepting one more sample changes the precision of its predicted class alone, so the running sum of those
-        changes, put back into score order, is the sum over classes at every threshold: O(n log n), any K.
+    @cached_property
+    def _macro(self) -> list[NDArray[np.float64]]:
+        """Means over the classes at every threshold: of recall, specificity and precision.
+
+        Accepting one more sample changes the ratios of its predicted class alone, so the running sum of those changes,
+        put back into score order, is the sum over classes at every threshold: O(n log n), any K. Ratios are whole
+        numbers of a small unit, so that the sum does not depend on the order.
         """
-        ranking, weights = self.ranking, self.weights
+        ranking, weights, n_classes = self.ranking, self.weights, self.n_classes
+        prediction = ranking.prediction
+        assert prediction is not None
+        totals = self._class_totals
+        others = self.n_samples - totals  # never 0: the open-set samples are among them
+        none = np.zeros(n_classes)
+        hits_below = none if self.below is None else self.below.hits.astype(np.float64)
+        taken_below = none if self.below is None else self.below.taken.astype(np.float64)
+
+        def ratios(hits: Array, taken: Array, of: Any) -> list[Array]:
+            """In one class, or in each of several: recall, specificity and precision."""
+            return [
+                class_ratio(hits, totals[of], n_classes, self.zero_division),
+                class_ratio(others[of] - (taken - hits), others[of], n_classes),
+                class_ratio(hits, taken, n_classes, self.zero_division),
+            ]
+
+        first = ratios(hits_below, taken_below, slice(None))
         grouped, starts = ranking.by_prediction
-        change = np.empty(len(grouped))
-        hits_before = taken_before = precision_before = 0.0  # of the class that the run before ended with
+        changes = [np.empty(len(grouped), dtype=np.int64) for _ in first]
+        hits_before = taken_before = 0.0  # of the class that the run before ended with
+        before = [0.0] * len(first)
         for run in sorting.runs(len(grouped)):
             places = grouped[run]
             new = starts[slice(*np.searchsorted(starts, (run.start, run.stop)))] - run.start
@@ -403,18 +447,17 @@ class Counts(Tally):
             _begin_again(hits, new, hits_before)
             _begin_again(taken, new, taken_before)
             hits_before, taken_before = hits[-1], taken[-1]
-            with np.errstate(invalid="ignore"):
-                precision = np.divide(hits, taken, out=hits)
-            if weights is not None:  # a class whose first samples were not drawn
-                precision[taken == 0] = self.zero_division
-            step = np.diff(precision, prepend=precision_before)
-            step[new] = precision[new] - self.zero_division
-            precision_before = precision[-1]
-            change[places] = step
-        mean = self._accumulate(change.__getitem__)
-        mean /= self.n_classes
-        mean += self.zero_division
-        return _as_share(mean)
+            of = prediction[places].astype(np.intp)
+            if self.below is not None:
+                hits, taken = hits + hits_below[of], taken + taken_below[of]
+            for place, values in enumerate(ratios(hits, taken, of)):
+                step = np.diff(values, prepend=before[place])
+                step[new] = values[new] - first[place][of[new]]
+                before[place] = values[-1]
+                changes[place][places] = step
+        starting = [int(one.astype(np.int64).sum()) for one in first]
+        found = [self._accumulate(change.__getitem__, start) for change, start in zip(changes, starting, strict=True)]
+        return [class_mean(units, n_classes) for units in found]
 
     def at(self, threshold: float) -> int:
         """Index of the counts that hold at any threshold a user names."""

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from openset._core.cells import Cells
 from openset._core.checks import open_mask
 from openset._core.counts import Counts
+from openset._core.folds import Fold
 from openset.errors import OpenSetError
 
 if TYPE_CHECKING:
@@ -93,6 +95,25 @@ def bootstrap_values(
     return [np.array(found) for found in rows]
 
 
+def cell_values(
+    cells: Cells,
+    asked: Sequence[tuple[Fold, str]],
+    *,
+    n_resamples: int,
+    seed: int,
+    progress: Callable[[int], object] | None = None,
+) -> Array:
+    """Values (resamples, folds) on resamples of counts, less what they are on the counts themselves."""
+    rng = np.random.default_rng(seed)
+    base = cells.values(asked)
+    found = np.empty((n_resamples, len(asked)))
+    for number in range(n_resamples):
+        found[number] = cells.resample(rng).values(asked) - base
+        if progress is not None:
+            progress(1)
+    return found
+
+
 def check_resamples(function: str, n_resamples: int) -> None:
     """A spread needs two resamples, or more."""
     if n_resamples < 2:
@@ -112,7 +133,11 @@ def spread_correction(scores: "Scores", against: str | None) -> float:
     parts = [scores.labels >= 0]
     if against is not None:
         parts.append(open_mask(scores.labels, against, scores.groups))
-    sizes = [(int(part.sum()), len(np.unique(stratum[part]))) for part in parts]
+    return lost_spread([(int(part.sum()), len(np.unique(stratum[part]))) for part in parts])
+
+
+def lost_spread(sizes: Sequence[tuple[int, int]]) -> float:
+    """`spread_correction` from the numbers of samples, and of strata, of knowns and of the open set."""
     return max((n / (n - k)) ** 0.5 if n > k else np.inf for n, k in sizes)
 
 

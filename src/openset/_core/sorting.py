@@ -26,6 +26,32 @@ def _ordered_bits(score: Floats) -> NDArray[np.int64]:
     return bits.astype(np.int64, copy=False)
 
 
+def order_keys(score: Floats) -> NDArray[Any]:
+    """Unsigned integers of the same width in the order of the (finite) scores; -0.0 and 0.0 get the same.
+
+    >>> order_keys(np.array([-1.0, -0.0, 0.0, 2.0], dtype=np.float32)).argsort(kind="stable").tolist()
+    [0, 1, 2, 3]
+    """
+    signed, unsigned = (np.int32, np.uint32) if score.dtype == np.float32 else (np.int64, np.uint64)
+    bits: NDArray[Any] = (score + score.dtype.type(0)).view(unsigned)
+    moved: NDArray[Any] = bits.view(signed)
+    sign = moved >> (8 * bits.itemsize - 1)
+    flipped: NDArray[Any] = sign.view(unsigned)
+    bits ^= flipped | flipped.dtype.type(1 << (8 * bits.itemsize - 1))
+    return bits
+
+
+def scores_of_keys(keys: NDArray[Any]) -> Floats:
+    """What `order_keys` was given, from its unsigned integers.
+
+    >>> scores_of_keys(order_keys(np.array([-1.5, 0.0, 2.0])))
+    array([-1.5,  0. ,  2. ])
+    """
+    top = keys.dtype.type(1 << (8 * keys.itemsize - 1))
+    bits = np.where(keys & top, keys ^ top, ~keys)
+    return bits.view(np.float32 if keys.itemsize == 4 else np.float64)
+
+
 def _scores_of_bits(bits: NDArray[Any]) -> Floats:
     """What `_ordered_bits` was given; `bits` are used up."""
     bits ^= (bits >> (8 * bits.itemsize - 1)) & np.iinfo(bits.dtype).max

@@ -10,6 +10,7 @@ from pkgutil import iter_modules
 import typer
 
 from openset._core.memory import keep_memory
+from openset._core.processor import prefer_avx2
 from openset._core.text import shown
 from openset._io.paths import reason
 from openset.errors import OpenSetError, missing_package
@@ -19,7 +20,6 @@ app = typer.Typer(
     help="Measure, compare and operate models that must say: I don't know this.",
     epilog="Add to any command: --debug to see the traceback of an error, --plugin FILE.py to run your own file first.",
     no_args_is_help=True,
-    add_completion=False,
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,
 )
@@ -46,6 +46,7 @@ def main(arguments: list[str] | None = None) -> None:
     words = sys.argv[1:] if arguments is None else arguments
     debug = "--debug" in words or bool(os.environ.get("OPENSET_DEBUG"))
     keep_memory()
+    prefer_avx2()
     if isinstance(sys.stdout, io.TextIOWrapper):  # a terminal that lacks a letter shows its number
         sys.stdout.reconfigure(errors="backslashreplace")
     try:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
+    from openset._core.labels import LabelWords
     from openset.results.table import Table as ResultTable
     from openset.scores import Scores
 
@@ -95,6 +96,13 @@ class Reading:
     unknown_label: list[str] | None = None
     negative_label: list[str] | None = None
     known_class: list[str] | None = None
+
+    @property
+    def words(self) -> "LabelWords":
+        """What labels mean beside the usual."""
+        from openset._core.labels import LabelWords
+
+        return LabelWords.of(self.unknown_label, self.negative_label, self.known_class)
 
     def read(self, path: Path) -> "Scores":
         """Scores from a file."""

@@ -45,10 +45,11 @@ def command(
         f"openset evaluate {out}/test/*/*.parquet",
         "All models, with 95 % intervals, then mean and spread over splits:",
     )
-    evaluate_command.command([*tests["linear"], *tests["neighbours"]], json=out / "evaluation.json", resamples=300)
+    both = [str(file) for file in (*tests["linear"], *tests["neighbours"])]
+    evaluate_command.command(both, json=out / "evaluation.json", resamples=300)
     best = tests["neighbours"][0]
     _step(f"openset evaluate {best}", "Every figure of one of them:")
-    evaluate_command.command([best], json=out / "neighbours-split0.json")
+    evaluate_command.command([str(best)], json=out / "neighbours-split0.json")
     _step(
         f"openset compare {best} {tests['linear'][0]} --report {out}/report.html",
         "Is it better than the other on the same samples?",

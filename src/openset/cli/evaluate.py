@@ -32,7 +32,8 @@ from openset.cli._outputs import (
 )
 from openset.cli._page import FrozenOption, SamplesOption
 from openset.cli._plugins import MetricOption, parse_metrics
-from openset.cli._splits import group_files, name_files, split_of
+from openset.cli._scale import BoundsOption, EngineOption, ExactOption, Scale, TempOption
+from openset.cli._splits import group_files, split_of
 from openset.errors import OpenSetError
 
 if TYPE_CHECKING:
@@ -40,7 +41,13 @@ if TYPE_CHECKING:
 
 
 def command(
-    files: Annotated[list[Path], typer.Argument(help="Scores files or files of logits: .parquet, .csv, .npz.")],
+    files: Annotated[
+        list[str],
+        typer.Argument(
+            help="Scores files or files of logits: .parquet, .csv, .npz. A folder or a quoted pattern, "
+            "'logs/*.parquet', is one model."
+        ),
+    ],
     against: Annotated[
         list[str] | None,
         typer.Option("--against", help="all, negative, unknown or a group; may be repeated."),
@@ -49,6 +56,22 @@ def command(
     score: ScoreOption = None,
     background: BackgroundOption = False,
     fit: FitOption = None,
+    tune: Annotated[
+        Path | None,
+        typer.Option(
+            "--tune",
+            help="Validation outputs on which the parameters of each --score are chosen: against their open-set "
+            "samples, or against held-out known classes where they have none.",
+        ),
+    ] = None,
+    reference: Annotated[
+        str | None,
+        typer.Option(
+            "--reference",
+            help="The model, or score, that all others are tested against; else the one "
+            "that --tune chose, or the best.",
+        ),
+    ] = None,
     unknown_label: UnknownLabelOption = None,
     negative_label: NegativeLabelOption = None,
     known_class: KnownClassOption = None,
@@ -78,18 +101,26 @@ def command(
     ] = None,
     intervals: Annotated[bool, typer.Option("--intervals/--no-intervals", help="Confidence intervals.")] = True,
     seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of the bootstrap.")] = 0,
+    engine: EngineOption = None,
+    bounds: BoundsOption = False,
+    exact: ExactOption = False,
+    temp: TempOption = None,
 ) -> None:
     """Every open-set metric of one or several models, with 95 % intervals.
 
     Example: openset evaluate scores.csv --json result.json --require 'open_auc>=0.9'
     Example: openset evaluate a.parquet b.parquet --report report.html --figures figures
+    Example: openset evaluate 'logs/*.parquet' --bounds
+    Example: openset evaluate outputs.npz --fit train.npz --score all --latex scores.tex
     """
     from openset.evaluation import evaluate, resamples_for
     from openset.results import tables
     from openset.results.document import Document
     from openset.results.metric_bars import needed_by, parse_metric_bar
+    from openset.results.score_tables import scores_table
 
-    check_outputs(json, latex, markdown, csv, report, folder=figures, inputs=[*files, fit, threshold])
+    paths = [Path(file) for file in files]
+    check_outputs(json, latex, markdown, csv, report, folder=figures, inputs=[*paths, fit, tune, threshold])
     if report is None and (samples is not None or threshold is not None):
         raise OpenSetError("--samples and --threshold are shown on the page: add --report FILE.html.")
     asked = [(name, options, None) for name, options in parse_metrics(metric)]
@@ -98,17 +129,32 @@ def command(
     for bar in bars:
         if bar.end is not None and not intervals:
             raise OpenSetError(f"--require '{bar.text}' is about an interval: leave out --no-intervals.")
-    models = [reading.read(file) for file in files]
-    n_resamples = [resamples or resamples_for(len(scores)) for scores in models]
+    also = [*asked, *needed_by(bars)]
+    scale = Scale(engine, bounds, exact, temp)
+    given, models, sources = scale.read_models(files, reading, tune, seed)
+    in_memory = [scores for scores in models if scores is not None]
+    if len(in_memory) < len(models) and (figures or samples or threshold):
+        raise OpenSetError(
+            "Curves and samples are drawn of rows in memory: leave out --figures, --samples, --threshold."
+        )
+    counted = {
+        place: scale.evaluate(source, against=against, also=also, intervals=intervals, n_resamples=resamples, seed=seed)
+        for place, source in sources.items()
+    }
+    n_resamples = [0 if scores is None else resamples or resamples_for(len(scores)) for scores in models]
     evaluations = []
     with progress("Evaluating", sum(n_resamples) if intervals else 1) as advance:
-        for file, scores, n in zip(files, models, n_resamples, strict=True):
+        for place, (file, scores, n) in enumerate(zip(given.files, models, n_resamples, strict=True)):
+            if scores is None:
+                evaluations.append(counted[place])
+                continue
             with naming_files(file):
                 evaluations.append(
                     evaluate(
                         scores,
                         against=against,
-                        also=[*asked, *needed_by(bars)],
+                        also=also,
+                        headline=given.several,
                         intervals=intervals,
                         n_resamples=n,
                         seed=seed,
@@ -117,51 +163,65 @@ def command(
                 )
     document = Document.of(
         evaluations,
-        names=name_files(files),
-        files=list(map(str, files)),
-        models=models,
-        groups=group_files(files, group_by),
-        splits=[split_of(file, scores.meta) or str(file) for file, scores in zip(files, models, strict=True)],
+        names=given.names,
+        files=list(map(str, given.files)),
+        models=None if counted else in_memory,
+        groups={} if given.several else group_files(given.files, group_by),
+        splits=[split_of(file, one.meta) or str(file) for file, one in zip(given.files, evaluations, strict=True)],
         bars=bars,
         against=against,
+        reference=reference or given.chosen,
+        remarks=given.remarks,
     )
     if json is not None:
         document.save(json)
-    write_tables(latex, markdown, csv, [tables.headline_table(document)], tables.metrics_table(document))
+    paper = scores_table(document) if given.several else tables.headline_table(document)
+    write_tables(latex, markdown, csv, [paper], tables.metrics_table(document))
     if report is not None:
         from openset.cli._page import frozen_thresholds, open_samples
         from openset.present.page import evaluation_page, write_page
 
-        frozen = frozen_thresholds(files, models, threshold)
+        frozen = None if counted else frozen_thresholds(given.files, in_memory, threshold)
         write_page(report, evaluation_page(document, frozen=frozen, contents=open_samples(samples)))
     drawn: list[Path] = []
     if figures is not None:
         from openset.present.plots import write_figures
 
         drawn = write_figures(figures, document)
-    show(document)
+    show(document, several=given.several)
     say_written(report, figures, drawn)
+    _check_bars(document)
+
+
+def _check_bars(document: "Document") -> None:
+    """Say which bars are missed, and end with exit code 1 if one is."""
     missed = [result for result in document.gate if not result.reached]
     for result in missed:
         say(f"Bar missed: {result.sentence}", err=True)
     if missed:
         raise typer.Exit(1)
-    if bars:
-        reached = "Bar reached." if len(bars) == 1 else f"All {len(bars)} bars reached."
+    n_bars = len({result.bar for result in document.gate})
+    if n_bars:
+        reached = "Bar reached." if n_bars == 1 else f"All {n_bars} bars reached."
         console().print(f"[green]{reached}[/green]")
 
 
-def show(document: "Document") -> None:
-    """Print one full table for one model, or one row per model."""
+def show(document: "Document", *, several: bool = False) -> None:
+    """Print one full table for one model, or one row per model; `several` are scores of the same outputs."""
     from rich.markup import escape
 
+    from openset.results.score_tables import scores_table
     from openset.results.tables import headline_table, model_table
 
     out = console()
-    if len(document.names) == 1:
+    if several:
+        show_table(scores_table(document, between="\n"))
+    elif len(document.names) == 1:
         show_table(model_table(document.names[0], document.evaluations[0]))
     else:
         show_table(headline_table(document, between="\n"))
         out.print("Each file's other metrics: --json, or evaluate one file alone.", style="dim")
+    for remark in document.remarks:
+        out.print(f"Note: {remark}", style="yellow", highlight=False, markup=False)
     for name, note in document.notes:
         out.print(f"[yellow]Note[/yellow] ({escape(name)}): {escape(note)}")

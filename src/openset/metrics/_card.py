@@ -3,10 +3,12 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from inspect import Parameter, isfunction, signature
+from inspect import Parameter, Signature, isfunction, signature
 from string import Formatter
 from typing import Any, Literal, TypeVar, cast
 
+from openset._core.counts import Counts
+from openset._core.folds import Fold
 from openset._core.registry import Registry
 from openset.errors import OpenSetError, did_you_mean
 from openset.metrics._arrays import data_of, kernel_of, with_against
@@ -26,6 +28,8 @@ class Metric:
     title: str
     function: Callable[..., Any]
     of: Callable[..., float]
+    fold: Callable[..., Fold] | None
+    """Makes the metric, with options, a fold over counts, for rows that do not fit into memory; None: it cannot be."""
     source: Literal["counts", "probabilities"]
     better: Literal["higher", "lower"]
     span: tuple[float, float]
@@ -101,6 +105,7 @@ def make_card(
     *,
     name: str = "",
     of: Callable[..., float] | None = None,
+    fold: Callable[..., Fold] | None = None,
     source: Literal["counts", "probabilities"] = "counts",
     better: Literal["higher", "lower"] = "higher",
     span: tuple[float, float] = (0.0, 1.0),
@@ -113,7 +118,7 @@ def make_card(
     headline: bool = False,
     invariant_to_repeats: bool = True,
 ) -> Metric:
-    """The card of a metric; without `of`, `function` is a plain function of arrays, and what it takes says the rest.
+    """The card of a metric; without `of` or `fold`, `function` takes plain arrays, and what it takes says the rest.
 
     >>> def caught_above_mean(labels, unknown_score):
     ...     return (unknown_score[labels < 0] > unknown_score.mean()).mean()
@@ -122,6 +127,8 @@ def make_card(
     (0.5, False)
     """
     name = name or function.__name__
+    if fold is not None:
+        of = _kernel_of_fold(fold)
     if of is None:
         data = data_of(function)
         source = "probabilities" if "probabilities" in data else "counts"
@@ -133,6 +140,7 @@ def make_card(
         title=title,
         function=function,
         of=of,
+        fold=fold,
         source=source,
         better=better,
         span=span,
@@ -145,6 +153,17 @@ def make_card(
         headline=headline,
         invariant_to_repeats=invariant_to_repeats,
     )
+
+
+def _kernel_of_fold(fold: Callable[..., Fold]) -> Callable[..., float]:
+    """The metric as a function of counts in memory."""
+
+    def kernel(counts: Counts, **options: Any) -> float:
+        return fold(**options)(counts)
+
+    shared = Parameter("counts", Parameter.POSITIONAL_ONLY)
+    kernel.__signature__ = Signature([shared, *signature(fold).parameters.values()])  # type: ignore[attr-defined]
+    return kernel
 
 
 def metric(title: str, **card: Any) -> Callable[[Function], Function]:

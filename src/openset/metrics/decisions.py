@@ -1,12 +1,13 @@
 """Metrics of decisions: what is accepted, as what, at one threshold or at the best of all."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
+from openset._core.annotations import ArrayLike
 from openset._core.checks import (
     as_ints,
     as_scores,
@@ -18,47 +19,69 @@ from openset._core.checks import (
     open_mask,
     resolve_classes,
 )
-from openset._core.counts import Counts, Tally, Window, count
+from openset._core.counts import Tally, Window, count
 from openset._core.decisions import confusion_counts, confusion_rows, first_acceptance
+from openset._core.folds import AT_END, Best, Fold, Reading, at_threshold, point_of
 from openset.curves import Average, macro_f_of, micro_f_of, normalized_accuracy_of, youden_of
 from openset.errors import OpenSetError, check_choice, check_share
 from openset.metrics._card import metric
 
 _OPENAUC = "OpenAUC (Wang et al., NeurIPS 2022)"
-Best = Literal["best"]
+Highest = Literal["best"]
 
 
-def pick(curve: Callable[[Tally], NDArray[np.float64]], counts: Counts, threshold: float | str) -> float:
+def pick(
+    curve: Callable[[Tally], NDArray[np.float64]], threshold: float | str, *, per_class: bool = False
+) -> Best | Reading:
     """The largest value of a curve, or its value at the threshold that the user names."""
     if isinstance(threshold, str):
         check_choice("threshold", "threshold", threshold, ("best",))
-        return max(float(curve(part).max()) for part in counts.windows())
-    at = counts.at(threshold)
-    return float(curve(Window(counts, at, at + 1))[0])
+        return Best(per_class=per_class, curve=curve)
+    check_threshold(threshold)
+    return Reading(per_class=per_class, place=at_threshold(threshold), read=point_of(curve))
 
 
-def _closed_set_accuracy(counts: Counts, *, balanced: bool = False) -> float:
-    return float(counts.macro_recall[-1] if balanced else counts.right[-1] / counts.n_known)
+def _closed_set_accuracy(*, balanced: bool = False) -> Fold:
+    return Reading(
+        per_class=balanced,
+        place=AT_END,
+        read=lambda run, at: float(run.macro_recall[at] if balanced else run.right[at] / run.n_known),
+    )
 
 
-def _f_score(counts: Counts, *, average: Average = "macro", threshold: float | Best = "best") -> float:
+def _f_score(*, average: Average = "macro", threshold: float | Highest = "best") -> Fold:
     check_choice("open_set_f_score", "average", average, ("macro", "micro"))
-    return pick(macro_f_of if average == "macro" else micro_f_of, counts, threshold)
+    return pick(macro_f_of if average == "macro" else micro_f_of, threshold, per_class=average == "macro")
 
 
-def _youden(counts: Counts, *, average: Average = "macro", threshold: float | Best = "best") -> float:
-    return pick(lambda part: youden_of(part, average), counts, threshold)
+def _youden(*, average: Average = "macro", threshold: float | Highest = "best") -> Fold:
+    check_choice("youden_index", "average", average, ("macro", "micro"))
+    return pick(lambda run: youden_of(run, average), threshold, per_class=average == "macro")
 
 
 def _normalized_accuracy(
-    counts: Counts, *, threshold: float | Best = "best", weight: float = 0.5, aus: Literal["paper", "recall"] = "paper"
-) -> float:
-    return pick(lambda part: normalized_accuracy_of(part, weight=weight, aus=aus), counts, threshold)
+    *, threshold: float | Highest = "best", weight: float = 0.5, aus: Literal["paper", "recall"] = "paper"
+) -> Fold:
+    check_choice("normalized_accuracy", "aus", aus, ("paper", "recall"))
+    check_share("normalized_accuracy", "weight", weight, zero=True)
+
+    def curve(run: Tally) -> NDArray[np.float64]:
+        return normalized_accuracy_of(run, weight=weight, aus=aus)
+
+    def bounds(best: Tally, worst: Tally) -> tuple[float, float]:
+        """At best the right ones of a bin are accepted for the first part, and all its knowns for the second."""
+        right, knowns = (Window(best, start, len(best.open)) for start in (1, 2))
+        first = normalized_accuracy_of(right, weight=1.0, aus="recall")[::3] * weight
+        second = normalized_accuracy_of(knowns, weight=0.0, aus=aus)[::3] * (1 - weight)
+        return plain(worst), max(plain(best), float((first + second).max()))
+
+    plain = pick(curve, threshold)
+    return replace(plain, bounds=bounds) if isinstance(plain, Best) else plain
 
 
 @metric(
     "Closed-set accuracy",
-    of=_closed_set_accuracy,
+    fold=_closed_set_accuracy,
     variants=({}, {"balanced": True}),
     uses_scores=False,
     headline=True,
@@ -96,7 +119,7 @@ def closed_set_accuracy(
 
 @metric(
     "Open-set F-score, {average}",
-    of=_f_score,
+    fold=_f_score,
     paper=f"{_OPENAUC}, eqs. 1-3",
     headline=True,
     variants=({"average": "macro"}, {"average": "micro"}),
@@ -108,7 +131,7 @@ def open_set_f_score(
     unknown_score: ArrayLike,
     *,
     average: Average = "macro",
-    threshold: float | Best = "best",
+    threshold: float | Highest = "best",
     against: str = "all",
     groups: ArrayLike | None = None,
     n_classes: int | None = None,
@@ -126,12 +149,12 @@ def open_set_f_score(
     0.8571
     """
     counts = count(labels, predictions, unknown_score, against, groups, n_classes, zero_division)
-    return _f_score(counts, average=average, threshold=threshold)
+    return _f_score(average=average, threshold=threshold)(counts)
 
 
 @metric(
     "Youden's index, {average}",
-    of=_youden,
+    fold=_youden,
     span=(-1.0, 1.0),
     paper=f"{_OPENAUC}, eq. 4",
     variants=({"average": "macro"}, {"average": "micro"}),
@@ -143,7 +166,7 @@ def youden_index(
     unknown_score: ArrayLike,
     *,
     average: Average = "macro",
-    threshold: float | Best = "best",
+    threshold: float | Highest = "best",
     against: str = "all",
     groups: ArrayLike | None = None,
     n_classes: int | None = None,
@@ -157,12 +180,12 @@ def youden_index(
     0.75
     """
     counts = count(labels, predictions, unknown_score, against, groups, n_classes, zero_division)
-    return _youden(counts, average=average, threshold=threshold)
+    return _youden(average=average, threshold=threshold)(counts)
 
 
 @metric(
     "Normalized accuracy, AUS as {aus}",
-    of=_normalized_accuracy,
+    fold=_normalized_accuracy,
     paper=f"{_OPENAUC}, eqs. 5-6",
     variants=({"aus": "paper"}, {"aus": "recall"}),
     best_over_thresholds=True,
@@ -172,7 +195,7 @@ def normalized_accuracy(
     predictions: ArrayLike,
     unknown_score: ArrayLike,
     *,
-    threshold: float | Best = "best",
+    threshold: float | Highest = "best",
     weight: float = 0.5,
     aus: Literal["paper", "recall"] = "paper",
     against: str = "all",
@@ -190,7 +213,7 @@ def normalized_accuracy(
     1.0
     """
     counts = count(labels, predictions, unknown_score, against, groups, n_classes, zero_division)
-    return _normalized_accuracy(counts, threshold=threshold, weight=weight, aus=aus)
+    return _normalized_accuracy(threshold=threshold, weight=weight, aus=aus)(counts)
 
 
 def openness(*, n_train: int, n_test: int, n_target: int | None = None) -> float:

@@ -1,116 +1,203 @@
 """Metrics of the ranking: how well unknown scores order samples, over all thresholds or at one fixed by a rate."""
 
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from openset._core.arithmetic import dot
-from openset._core.counts import Counts, count
+from openset._core.annotations import ArrayLike
+from openset._core.arithmetic import divide, unit_bits, unit_sum
+from openset._core.checks import check_threshold
+from openset._core.counts import Tally, count
 from openset._core.decisions import (
     Ties,
-    area,
-    first_reaching,
-    last_catching,
+    allowed_by,
     last_within,
     precision_at_share,
     tie_credit,
+    twice_area,
+    whole_number_for,
 )
+from openset._core.folds import Fold, Place, Reading, Several, Sum, at_threshold, reaching, up_to
 from openset._core.pairs import rank_pairs
-from openset.curves import OscrCurve, Positive, precision_recall_of, risk_sum
+from openset.curves import Positive, area_units, harmonic_between, height_between, precision_recall_of, risk_units
 from openset.errors import check_choice, check_share
 from openset.metrics._card import metric
 
 _OPENAUC = "OpenAUC (Wang et al., NeurIPS 2022)"
 
 
-# ---- kernels: from counts ------------------------------------------------------------------------------------------
+# ---- kernels: folds over counts ------------------------------------------------------------------------------------
 
 
-def _auroc(counts: Counts) -> float:
-    return counts.ranked_known / (counts.n_known * counts.n_open)
+def _auroc() -> Fold:
+    # Among all accepted samples the open-set ones rank against each other too: n_open**2 / 2 pairs with ties half.
+    return Sum(
+        term=lambda run: twice_area(np.diff(run.open), run.accepted),
+        value=lambda total, all_of: (total - int(all_of.n_open) ** 2) / _twice_the_pairs(all_of),
+    )
 
 
-def _aupr(counts: Counts, *, positive: Positive = "unknown") -> float:
+def _twice_the_pairs(counts: Tally) -> int:
+    return 2 * int(counts.n_known) * int(counts.n_open)
+
+
+def _aupr(*, positive: Positive = "unknown") -> Fold:
     check_choice("aupr", "positive", positive, ("known", "unknown"))
-    total = 0.0
-    for part in counts.windows():
-        curve = precision_recall_of(part, positive)
+
+    def term(run: Tally) -> int:
+        curve = precision_recall_of(run, positive)
         gain = np.diff(curve.recall)  # recall of "known" grows along the thresholds, that of "unknown" shrinks
-        total += float(dot(gain, curve.precision[1:]) if positive == "known" else -dot(gain, curve.precision[:-1]))
-    return total
+        return unit_sum(gain * curve.precision[1:] if positive == "known" else -gain * curve.precision[:-1], 1)
+
+    plain = Sum(term=term, value=lambda total, _: total / 2 ** unit_bits(1))
+    return replace(plain, bounds=lambda best, worst: (_least_aupr(worst, positive), plain(best)))
 
 
-def _at_tpr(counts: Counts, tpr: float, positive: Positive) -> int:
+def _least_aupr(counts: Tally, positive: Positive) -> float:
+    """Average precision where the positives of every bin follow its negatives, one by one.
+
+    From P positives in a bin, with p positives among Q samples before them, come (p + i) / (Q + i) for i = 1 ... P:
+    P - (Q - p) (1 / (Q + 1) + ... + 1 / (Q + P)). In a bin of one score all are found together.
+    """
+    if positive == "known":
+        found, called, n = counts.known, counts.accepted, counts.n_known
+    else:
+        found, called, n = (
+            (counts.n_open - counts.open)[::-1],
+            (counts.n_samples - counts.accepted)[::-1],
+            counts.n_open,
+        )
+    together = counts.tied_steps[:: 1 if positive == "known" else -1]
+    gain, before = np.diff(found), called[:-1]
+    one_by_one = gain - (before - found[:-1]) * harmonic_between(before, before + gain)
+    at_once = gain * divide(found, called, 1.0)[1:]
+    return float(np.where(together, at_once, one_by_one).sum() / n)
+
+
+def _at_tpr(tpr: float, positive: Positive) -> Place:
     """Strictest threshold that finds a share `tpr` of the positives: the first, or the last, that still does."""
     if positive == "known":
-        return first_reaching(counts.known, counts.n_known, tpr)
-    return last_catching(counts.open, counts.n_open, tpr)
+        return reaching("known", lambda run: whole_number_for(tpr, run.n_known))
+    return up_to("open", lambda run: _missed_at(tpr, run))
 
 
-def _fpr_at_tpr(counts: Counts, *, tpr: float = 0.95, positive: Positive = "known") -> float:
+def _missed_at(tpr: float, counts: Tally) -> float:
+    """Open-set samples that may be accepted where a share `tpr` of them is caught."""
+    return counts.n_open - whole_number_for(tpr, counts.n_open)
+
+
+def _fpr_at_tpr(*, tpr: float = 0.95, positive: Positive = "known") -> Fold:
     check_share("fpr_at_tpr", "tpr", tpr)
     check_choice("fpr_at_tpr", "positive", positive, ("known", "unknown"))
-    at = _at_tpr(counts, tpr, positive)
-    if positive == "known":
-        return float(counts.open[at] / counts.n_open)
-    return float((counts.n_known - (counts.accepted[at] - counts.open[at])) / counts.n_known)
+
+    def read(run: Tally, at: int) -> float:
+        if positive == "known":
+            return float(run.open[at] / run.n_open)
+        return float((run.n_known - (run.accepted[at] - run.open[at])) / run.n_known)
+
+    return Reading(place=_at_tpr(tpr, positive), read=read)
 
 
-def _error_at_tpr(counts: Counts, *, tpr: float = 0.95) -> float:
+def _error_at_tpr(*, tpr: float = 0.95) -> Fold:
     check_share("error_at_tpr", "tpr", tpr)
-    at = _at_tpr(counts, tpr, "unknown")
-    known_lost = counts.n_known - (counts.accepted[at] - counts.open[at])
-    return float((counts.open[at] + known_lost) / counts.n_samples)
+
+    def read(run: Tally, at: int) -> float:
+        known_lost = run.n_known - (run.accepted[at] - run.open[at])
+        return float((run.open[at] + known_lost) / run.n_samples)
+
+    plain = Reading(place=_at_tpr(tpr, "unknown"), read=read)
+
+    def bounds(best: Tally, worst: Tally) -> tuple[float, float]:
+        allowed = _missed_at(tpr, worst)
+        at = int(np.searchsorted(worst.open, allowed, side="right")) - 1
+        more = 0.0  # open-set samples of the bin that is divided, which may be accepted one by one
+        if at + 1 < len(worst.open) and not worst.tied_steps[at]:
+            more = max(allowed - float(worst.open[at]), 0.0)
+        return plain(best), read(worst, at) + more / worst.n_samples
+
+    return replace(plain, bounds=bounds)
 
 
-def _open_auc(counts: Counts, *, ties: Ties = "half", balanced: bool = False) -> float:
+def _open_auc(*, ties: Ties = "half", balanced: bool = False) -> Fold:
     credit = tie_credit("open_auc", ties)
-    total = sum(
-        area(np.diff(part.open), part.macro_recall if balanced else part.right, credit) for part in counts.windows()
+    if not balanced:
+        return Sum(
+            term=lambda run: twice_area(np.diff(run.open), run.right, credit),
+            value=lambda total, all_of: total / _twice_the_pairs(all_of),
+        )
+    return Sum(
+        per_class=True,
+        term=lambda run: unit_sum(np.diff(run.open) / run.n_open * height_between(run.macro_recall, credit), 1),
+        value=lambda total, _: total / 2 ** unit_bits(1),
     )
-    return total / (counts.n_open * (1 if balanced else counts.n_known))
 
 
-def _partial_open_auc(counts: Counts, *, max_fpr: float, ties: Ties = "half", balanced: bool = False) -> float:
+def _partial_open_auc(*, max_fpr: float, ties: Ties = "half", balanced: bool = False) -> Fold:
     tie_credit("partial_open_auc", ties)
     check_share("partial_open_auc", "max_fpr", max_fpr)
-    part = slice(None, last_within(counts.open, counts.n_open, max_fpr) + 2)  # up to the first point beyond max_fpr
-    ccr = counts.macro_recall[part] if balanced else counts.right[part] / counts.n_known
-    curve = OscrCurve(counts.thresholds[part], counts.open[part] / counts.n_open, ccr)
-    return curve.area(ties=ties, max_fpr=max_fpr)
+
+    def term(run: Tally) -> int:
+        if run.open[0] / run.n_open > max_fpr:
+            return 0
+        part = slice(None, last_within(run.open, run.n_open, max_fpr) + 2)  # up to the first point beyond max_fpr
+        ccr = run.macro_recall[part] if balanced else run.right[part] / run.n_known
+        return area_units(run.open[part] / run.n_open, ccr, ties=ties, max_fpr=max_fpr)
+
+    return Sum(per_class=balanced, term=term, value=lambda total, _: total / 2 ** unit_bits(1) / max_fpr)
 
 
-def _ccr_at_fpr(counts: Counts, *, fpr: float, balanced: bool = False) -> float:
+def _ccr_at_fpr(*, fpr: float, balanced: bool = False) -> Fold:
     check_share("ccr_at_fpr", "fpr", fpr, zero=True)
-    at = last_within(counts.open, counts.n_open, fpr)
-    return float(counts.macro_recall[at] if balanced else counts.right[at] / counts.n_known)
-
-
-def _aurc(counts: Counts) -> float:
-    parts = (risk_sum(part.accepted, part.accepted - part.right) for part in counts.windows())
-    return sum(parts) / counts.n_samples
-
-
-def _accuracy_auroc(counts: Counts, *, combine: str = "product") -> float:
-    check_choice("accuracy_auroc", "combine", combine, ("product", "sum", "pointwise"))
-    accuracy, ranking = float(counts.right[-1] / counts.n_known), _auroc(counts)
-    return accuracy * ranking if combine == "product" else accuracy + ranking
-
-
-def _known_precision(counts: Counts, *, threshold: float, unknown_share: float, right: bool = False) -> float:
-    check_share("known_precision", "unknown_share", unknown_share, zero=True)
-    at = counts.at(threshold)
-    known, hits, fpr = counts.accepted[at] - counts.open[at], counts.right[at], counts.open[at] / counts.n_open
-    return float(
-        precision_at_share(
-            known / counts.n_known,
-            fpr,
-            unknown_share,
-            hits=hits / counts.n_known if right else None,
-            zero_division=counts.zero_division,
-        )
+    return Reading(
+        per_class=balanced,
+        place=up_to("open", lambda run: allowed_by(fpr, run.n_open)),
+        read=lambda run, at: float(run.macro_recall[at] if balanced else run.right[at] / run.n_known),
     )
+
+
+def _aurc() -> Fold:
+    return Sum(
+        term=lambda run: risk_units(run.accepted, run.accepted - run.right, run.n_samples),
+        value=lambda total, all_of: total / (int(all_of.n_samples) << unit_bits(all_of.n_samples)),
+    )
+
+
+def _accuracy_auroc(*, combine: str = "product") -> Fold:
+    check_choice("accuracy_auroc", "combine", combine, ("product", "sum", "pointwise"))
+    ranked = _auroc()
+
+    def part(run: Tally) -> tuple[int, float]:
+        return ranked.part(run), float(run.right[-1] / run.n_known)
+
+    def join(parts: Sequence[tuple[int, float]]) -> tuple[int, float]:
+        return sum(one for one, _ in parts), parts[-1][1]
+
+    def value(both: tuple[int, float], all_of: Tally) -> float:
+        ranking, accuracy = ranked.whole([both[0]], all_of), both[1]
+        return accuracy * ranking if combine == "product" else accuracy + ranking
+
+    return Several(gather=part, joined=join, value=value)
+
+
+def _known_precision(*, threshold: float, unknown_share: float, right: bool = False) -> Fold:
+    check_share("known_precision", "unknown_share", unknown_share, zero=True)
+    check_threshold(threshold)
+
+    def read(run: Tally, at: int) -> float:
+        known, hits, fpr = run.accepted[at] - run.open[at], run.right[at], run.open[at] / run.n_open
+        return float(
+            precision_at_share(
+                known / run.n_known,
+                fpr,
+                unknown_share,
+                hits=hits / run.n_known if right else None,
+                zero_division=run.zero_division,
+            )
+        )
+
+    return Reading(place=at_threshold(threshold), read=read)
 
 
 # ---- the public functions ------------------------------------------------------------------------------------------
@@ -118,7 +205,7 @@ def _known_precision(counts: Counts, *, threshold: float, unknown_share: float, 
 
 @metric(
     "OpenAUC",
-    of=_open_auc,
+    fold=_open_auc,
     paper=f"{_OPENAUC}, eq. 12",
     variants=({}, {"balanced": True}),
     interval="delong",
@@ -161,13 +248,13 @@ def open_auc(
     """
     if balanced:
         counts = count(labels, predictions, unknown_score, against, groups, n_classes, zero_division)
-        return _open_auc(counts, ties=ties, balanced=True)
+        return _open_auc(ties=ties, balanced=True)(counts)
     tie_credit("open_auc", ties)
     pairs = rank_pairs(labels, predictions, unknown_score, against=against, groups=groups, n_classes=n_classes)
     return pairs.share(ties)
 
 
-@metric("AUROC", of=_auroc, paper=f"{_OPENAUC}, eq. 8", uses_predictions=False, interval="delong", headline=True)
+@metric("AUROC", fold=_auroc, paper=f"{_OPENAUC}, eq. 8", uses_predictions=False, interval="delong", headline=True)
 def auroc(
     labels: ArrayLike, unknown_score: ArrayLike, *, against: str = "all", groups: ArrayLike | None = None
 ) -> float:
@@ -183,7 +270,7 @@ def auroc(
 
 @metric(
     "AUPR ({positive} positive)",
-    of=_aupr,
+    fold=_aupr,
     paper="average precision, step-wise",
     variants=({"positive": "unknown"}, {"positive": "known"}),
     uses_predictions=False,
@@ -203,12 +290,12 @@ def aupr(
     >>> round(aupr([0, 0, 0, -2, -2], [0.1, 0.4, 0.35, 0.8, 0.3]), 3)
     0.75
     """
-    return _aupr(count(labels, None, unknown_score, against, groups), positive=positive)
+    return _aupr(positive=positive)(count(labels, None, unknown_score, against, groups))
 
 
 @metric(
     "FPR at {tpr:.0%} TPR ({positive} positive)",
-    of=_fpr_at_tpr,
+    fold=_fpr_at_tpr,
     better="lower",
     variants=({"tpr": 0.95, "positive": "known"}, {"tpr": 0.95, "positive": "unknown"}),
     uses_predictions=False,
@@ -233,12 +320,12 @@ def fpr_at_tpr(
     >>> fpr_at_tpr([0, 0, 0, -2, -2], [0.1, 0.3, 0.1, 0.2, 0.9], positive="unknown").__round__(3)
     0.333
     """
-    return _fpr_at_tpr(count(labels, None, unknown_score, against, groups), tpr=tpr, positive=positive)
+    return _fpr_at_tpr(tpr=tpr, positive=positive)(count(labels, None, unknown_score, against, groups))
 
 
 @metric(
     "Error at {tpr:.0%} TPR (unknown positive)",
-    of=_error_at_tpr,
+    fold=_error_at_tpr,
     better="lower",
     variants=({"tpr": 0.95},),
     uses_predictions=False,
@@ -256,12 +343,12 @@ def error_at_tpr(
     >>> error_at_tpr([0, 0, -2, -2], [0.1, 0.2, 0.8, 0.9])
     0.0
     """
-    return _error_at_tpr(count(labels, None, unknown_score, against, groups), tpr=tpr)
+    return _error_at_tpr(tpr=tpr)(count(labels, None, unknown_score, against, groups))
 
 
 @metric(
     "Partial OpenAUC up to FPR {max_fpr:g}",
-    of=_partial_open_auc,
+    fold=_partial_open_auc,
     paper=f"{_OPENAUC}, section 6",
     variants=({"max_fpr": 0.1},),
 )
@@ -286,12 +373,12 @@ def partial_open_auc(
     0.5
     """
     counts = count(labels, predictions, unknown_score, against, groups, n_classes, zero_division)
-    return _partial_open_auc(counts, max_fpr=max_fpr, ties=ties, balanced=balanced)
+    return _partial_open_auc(max_fpr=max_fpr, ties=ties, balanced=balanced)(counts)
 
 
 @metric(
     "CCR at FPR {fpr:g}",
-    of=_ccr_at_fpr,
+    fold=_ccr_at_fpr,
     paper="ImageNet open-set protocols (Palechor et al., WACV 2023), eq. 6",
     variants=({"fpr": 0.1}, {"fpr": 0.01}, {"fpr": 0.1, "balanced": True}),
     headline=True,
@@ -316,10 +403,10 @@ def ccr_at_fpr(
     0.333
     """
     counts = count(labels, predictions, unknown_score, against, groups, n_classes, zero_division)
-    return _ccr_at_fpr(counts, fpr=fpr, balanced=balanced)
+    return _ccr_at_fpr(fpr=fpr, balanced=balanced)(counts)
 
 
-@metric("AURC", of=_aurc, better="lower", paper="Geifman and El-Yaniv, 2017", invariant_to_repeats=False)
+@metric("AURC", fold=_aurc, better="lower", paper="Geifman and El-Yaniv, 2017", invariant_to_repeats=False)
 def aurc(
     labels: ArrayLike,
     predictions: ArrayLike,
@@ -339,12 +426,12 @@ def aurc(
     >>> aurc([0, -2, -2], [0, 0, 0], [0.1, 0.5, 0.5]).__round__(4)  # (0 + 1/2 + 2/3) / 3
     0.3889
     """
-    return _aurc(count(labels, predictions, unknown_score, against, groups))
+    return _aurc()(count(labels, predictions, unknown_score, against, groups))
 
 
 @metric(
     "Accuracy and AUROC ({combine})",
-    of=_accuracy_auroc,
+    fold=_accuracy_auroc,
     span=(0.0, 2.0),
     paper=f"{_OPENAUC}, corollary 2; for comparison only",
     variants=({"combine": "product"}, {"combine": "sum"}),
@@ -366,10 +453,10 @@ def accuracy_auroc(
     >>> accuracy_auroc([0, 1, -2, -2], [0, 0, 1, 1], [0.3, 0.1, 0.3, 0.9])
     0.4375
     """
-    return _accuracy_auroc(count(labels, predictions, unknown_score, against, groups), combine=combine)
+    return _accuracy_auroc(combine=combine)(count(labels, predictions, unknown_score, against, groups))
 
 
-@metric("Precision of known at {unknown_share:.0%} unknowns", of=_known_precision, variants=())
+@metric("Precision of known at {unknown_share:.0%} unknowns", fold=_known_precision, variants=())
 def known_precision(
     labels: ArrayLike,
     predictions: ArrayLike,
@@ -392,4 +479,4 @@ def known_precision(
     0.9474
     """
     counts = count(labels, predictions, unknown_score, against, groups, None, zero_division)
-    return _known_precision(counts, threshold=threshold, unknown_share=unknown_share, right=right)
+    return _known_precision(threshold=threshold, unknown_share=unknown_share, right=right)(counts)

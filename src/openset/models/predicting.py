@@ -1,8 +1,11 @@
 """A model and a frozen threshold on samples without labels: a class or "unknown" for each, some rows at a time."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from openset.errors import OpenSetError
 from openset.models.card import Answers, Model
@@ -49,7 +52,7 @@ class Predictor:
             threshold.check(made.origin)
         return made
 
-    def decide(self, answers: Answers, ids: Array) -> "pl.DataFrame":
+    def decide(self, answers: Answers, ids: NDArray[np.str_]) -> "pl.DataFrame":
         """One row per sample: id, decision, prediction, unknown_score, margin."""
         import polars as pl
 
@@ -83,7 +86,7 @@ def _ready(spec: ScoreSpec, fitted: Outputs | FittedScore | None) -> FittedScore
     return fit(spec, fitted if spec.card.fitted else None)
 
 
-def _origin(model: Model, score: "dict[str, object] | None", fitted: str | None) -> Origin:
+def _origin(model: Model, score: Mapping[str, Any] | None, fitted: str | None) -> Origin:
     return Origin.known_by({"score": score, "fit": fitted, "model": model.fingerprint}, model.class_names)
 
 

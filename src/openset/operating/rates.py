@@ -6,6 +6,7 @@ from functools import cached_property
 from typing import Any
 
 from openset._core.checks import RESERVED_GROUPS, Bools, open_mask
+from openset._core.shown import Shown
 from openset.intervals import Interval, clopper_pearson
 from openset.operating.notes import notes_on
 from openset.scores import Scores
@@ -47,7 +48,7 @@ class Rate:
 
 
 @dataclass(frozen=True, eq=False)  # as a mapping: equal to any with the same fractions
-class Rates(Mapping[str, float]):
+class Rates(Shown, Mapping[str, float]):
     """The fractions at a threshold by key; `rates` has their intervals.
 
     Keys: `acceptance`, `ccr` and `accuracy_on_accepted` of the knowns, where there are any; `fpr` of the open-set

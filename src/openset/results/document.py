@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from openset._core.registry import Registry
+from openset._core.shown import Shown
 from openset._io.json_files import read_json, write_json
-from openset.errors import OpenSetError
+from openset.errors import OpenSetError, did_you_mean
 from openset.evaluation import Evaluation, Result
 from openset.results.gate import Bar, GateResult
 from openset.results.metric_bars import check_metric_bars
@@ -39,7 +40,7 @@ class Group:
 
 
 @dataclass(frozen=True, eq=False)
-class Document:
+class Document(Shown):
     """Evaluations of one or several models with all that belongs to them; make one by `Document.of`."""
 
     names: tuple[str, ...]
@@ -54,6 +55,8 @@ class Document:
     provenance: Mapping[str, str]
     models: tuple[Scores, ...] = field(default=(), repr=False)
     """What curves and operating points are drawn from; not part of the JSON."""
+    remarks: tuple[str, ...] = ()
+    """What is to be known about all of them, such as which scores could not be computed."""
 
     @classmethod
     def of(
@@ -69,13 +72,15 @@ class Document:
         bars: Sequence[Bar] = (),
         against: Sequence[str] | None = None,
         origin: Mapping[str, str] | None = None,
+        reference: str | None = None,
+        remarks: Sequence[str] = (),
     ) -> "Document":
         """Everything about these evaluations.
 
         With `models`, their scores, the best of several is tested against the others where they saw the same samples,
-        unless `tests` are given. `groups` are the evaluations, by place, that are splits of one model; `splits` names
-        the split of each evaluation. `bars` are checked against each of `against`, by default the first that was
-        evaluated. `origin` is where the results come from, by default this machine.
+        unless `tests` are given; or the one named as `reference`. `groups` are the evaluations, by place, that are
+        splits of one model; `splits` names the split of each evaluation. `bars` are checked against each of `against`,
+        by default the first that was evaluated. `origin` is where the results come from, by default this machine.
 
         >>> from openset.evaluation import evaluate
         >>> scores = Scores([0, 1, 0, -2, -2], [0, 1, 1, 0, 1], [0.1, 0.2, 0.6, 0.5, 0.9])
@@ -91,7 +96,8 @@ class Document:
         best = ranking(evaluations)[0]
         _check_models(own, evaluations, models)
         if tests is None and models is not None:
-            tests = against_best(own, models, best, against=evaluations[best].against[0])
+            tested = best if reference is None else _place(own, reference)
+            tests = against_best(own, models, tested, against=evaluations[best].against[0])
         labels = list(splits or map(str, range(len(evaluations))))
         made = tuple(_group(name, places, evaluations, labels) for name, places in (groups or {}).items())
         main = evaluations[best].find("open_auc", against=evaluations[best].against[0])
@@ -106,6 +112,7 @@ class Document:
             verdict=tuple(verdict(own, evaluations, best, tests, means)),
             provenance=dict(provenance() if origin is None else origin),
             models=tuple(models or ()),
+            remarks=tuple(remarks),
         )
 
     @property
@@ -143,6 +150,8 @@ class Document:
             content["comparisons"] = [one.as_json() for one in self.tests]
         if self.gate:
             content["gate"] = [one.as_json() for one in self.gate]
+        if self.remarks:
+            content["remarks"] = list(self.remarks)
         return {**content, "provenance": dict(self.provenance)}
 
     @classmethod
@@ -166,6 +175,7 @@ class Document:
                 splits=splits,
                 tests=None if tests is None else [Paired.from_json(one) for one in tests],
                 origin={str(name): str(value) for name, value in content["provenance"].items()},
+                remarks=list(map(str, content.get("remarks", ()))),
             )
             gate = tuple(GateResult(**one) for one in content.get("gate", ()))
             sentences = tuple(map(str, content["verdict"]))
@@ -203,6 +213,12 @@ class Document:
     def to_html(self) -> str:
         """The page; with curves where the document has the scores."""
         return self.render("html")
+
+
+def _place(names: Sequence[str], name: str) -> int:
+    if name not in names:
+        raise OpenSetError(f"There is no model named '{name}' to test the others against. {did_you_mean(name, names)}")
+    return names.index(name)
 
 
 def _group(name: str, places: Sequence[int], evaluations: Sequence[Evaluation], splits: Sequence[str]) -> Group:

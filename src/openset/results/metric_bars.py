@@ -60,4 +60,6 @@ def _candidates(bar: Bar, name: str, evaluation: Evaluation, against: Sequence[s
         except KeyError as error:
             raise OpenSetError(f"--require '{bar.text}': {name} has no such metric. {error.args[0]}") from error
         where = f"{name} against {part}" if sees_open_set and part != "all" else name
-        yield Candidate(where, found.value, found.low, found.high)
+        # Of a value that is known between bounds, what is certain must reach the bar.
+        certain = found.least if bar.sign.startswith(">") else found.most
+        yield Candidate(where, found.value if certain is None else certain, found.low, found.high)

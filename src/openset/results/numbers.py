@@ -29,6 +29,27 @@ def interval(value: float, low: float | None, high: float | None, *, between: st
     return number(value, digits) + ("" if low is None or high is None else between + span(low, high, digits))
 
 
+def bounded(
+    value: float,
+    low: float | None,
+    high: float | None,
+    least: float | None,
+    most: float | None,
+    *,
+    between: str = " ",
+    digits: int = 3,
+) -> str:
+    """A value that lies between two bounds, which are shown if they differ as printed: .912 to .914 [.901, .923].
+
+    >>> bounded(0.5, None, None, 0.4999, 0.5001), bounded(0.5, None, None, 0.498, 0.502)
+    ('.500', '.498 to .502')
+    """
+    text = interval(value, low, high, between=between, digits=digits)
+    if least is None or most is None or number(least, digits) == number(most, digits):
+        return text
+    return f"{number(least, digits)} to {number(most, digits)}" + text.removeprefix(number(value, digits))
+
+
 def difference(value: float, low: float | None, high: float | None, digits: int = 3) -> str:
     """A difference with its interval, where there is one: +.011 [-.002, +.024]."""
     return signed(value, digits) + ("" if low is None or high is None else f" {span(low, high, digits, sign=True)}")

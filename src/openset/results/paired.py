@@ -94,9 +94,10 @@ def paired_tests(
 
 
 def against_best(names: Sequence[str], models: Sequence[Scores], best: int, *, against: str = "all") -> list[Paired]:
-    """DeLong's paired test of OpenAUC and AUROC, the best model against every other that saw the same samples.
+    """DeLong's paired test of OpenAUC and AUROC, one model against every other that saw the same samples.
 
-    The p-values are those of Holm's correction, because the best of several is chosen by the same data.
+    The p-values are those of Holm's correction, because there are several, and `best`, the place of the one, may have
+    been chosen by the same data.
     """
     found = []
     for place, (name, scores) in enumerate(zip(names, models, strict=True)):

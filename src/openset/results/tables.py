@@ -8,7 +8,7 @@ from openset.evaluation import Evaluation, Result
 from openset.metrics import METRICS
 from openset.posthoc import score_text
 from openset.results.document import Document
-from openset.results.numbers import interval, number, p_number, signed, span
+from openset.results.numbers import bounded, interval, number, p_number, signed, span
 from openset.results.spread import MEANING
 from openset.results.table import Cell, Content, Table, best_places
 from openset.results.verdict import open_set
@@ -17,8 +17,9 @@ _ARROWS = {"higher": " ↑", "lower": " ↓"}
 
 
 def value_cell(result: Result, *, between: str = " ") -> Cell:
-    """A metric value with its interval."""
-    return Cell(interval(result.value, result.low, result.high, between=between), result.value)
+    """A metric value with its interval; where it is only known between bounds that differ as printed, these."""
+    ends = result.low, result.high, result.least, result.most
+    return Cell(bounded(result.value, *ends, between=between), result.value)
 
 
 def headline_table(
@@ -124,11 +125,14 @@ def sample_counts(evaluation: Evaluation) -> str:
 def metrics_table(document: Document) -> Table:
     """Every metric of every model in one line each, for CSV."""
     rows: list[list[Content]] = [
-        [name, one.name, _params_text(one.params), one.against, one.value, one.low, one.high]
+        [name, one.name, _params_text(one.params), one.against, one.value, one.low, one.high, one.least, one.most]
         for name, evaluation in zip(document.names, document.evaluations, strict=True)
         for one in evaluation.results
     ]
-    return Table(["model", "name", "params", "against", "value", "low", "high"], rows)
+    head = ["model", "name", "params", "against", "value", "low", "high", "least", "most"]
+    if all(row[-1] is None for row in rows):  # all values are exact
+        head, rows = head[:-2], [row[:-2] for row in rows]
+    return Table(head, rows)
 
 
 def pair_table(document: Document, head: tuple[str, str]) -> Table:

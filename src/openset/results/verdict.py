@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from openset.evaluation import Evaluation, Result
-from openset.results.numbers import difference, interval, number, p_text, percent, percents
+from openset.results.numbers import bounded, difference, number, p_text, percent, percents
 from openset.results.paired import Paired
 from openset.results.spread import Spread
 from openset.results.views.runs import BenchRow
@@ -100,7 +100,7 @@ def _operating(found: Evaluation, main: str) -> str:
 def _paired(name: str, tests: Sequence[Paired]) -> list[str]:
     if not tests:
         return ["The models were not run on the same samples, so no paired test is possible."]
-    mine = [test for test in tests if test.comparison.metric == "open_auc"]
+    mine = [test for test in tests if test.comparison.metric == "open_auc" and name in (test.first, test.second)]
     if not mine:
         return []
     nearest = min(mine, key=lambda test: abs(test.comparison.difference.value))
@@ -126,7 +126,7 @@ def _apart(found: Evaluation) -> str:
 
 
 def _value(result: Result) -> str:
-    return interval(result.value, result.low, result.high)
+    return bounded(result.value, result.low, result.high, result.least, result.most)
 
 
 def _percents(result: Result, *, rest: bool = False) -> str:

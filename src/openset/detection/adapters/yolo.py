@@ -157,12 +157,15 @@ def detect(
     nms: float = 0.45,
     passes: int = 1,
     batch: int = 64,
+    seed: int | None = None,
 ) -> list[tuple[Floats, Ints, Floats, Floats]]:
     """Boxes, classes, scores and background scores of every picture.
 
-    With several `passes`, dropout is on and they are averaged.
+    With several `passes`, dropout is on and they are averaged; `seed` makes what is dropped the same each time.
     """
     model.eval()
+    if seed is not None:
+        torch.manual_seed(seed)
     if passes > 1:
         model.dropout.train()
     out = []

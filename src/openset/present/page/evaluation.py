@@ -72,7 +72,8 @@ def _header(title: str, document: Document) -> str:
 def _verdict(document: Document) -> str:
     """The words, and beside them the two charts that say most."""
     lead, *others = document.verdict
-    notes = [f"{name}: {note}" if len(document.names) > 1 else note for name, note in document.notes]
+    notes = [*document.remarks]
+    notes += [f"{name}: {note}" if len(document.names) > 1 else note for name, note in document.notes]
     words = f'<p class="lead">{text(lead)}</p>' + "".join(f"<p>{text(wording)}</p>" for wording in others)
     if document.gate:
         words += f'<p><a href="#gate">Release gate</a>: {text(_gate_hint(document))}</p>'
@@ -89,7 +90,9 @@ def _verdict(document: Document) -> str:
 
 def _models(document: Document) -> str:
     found = overview_table(document)
-    sheet = replace(found, below=(), note="", title="Headline metrics")
+    parts = {part for one in document.evaluations for part in one.against}
+    title = "Headline metrics" + (f" against {called(next(iter(parts)))}" if len(parts) == 1 else "")
+    sheet = replace(found, below=(), note="", title=title)
     made = [table(sheet, name="models", search=len(found.rows) > 10)]
     if found.below:
         means = Table(["Splits of one model", *found.head[1:]], found.below, title=found.note, align=found.align)

@@ -1,0 +1,175 @@
+"""Files that are many rows of one model: the options, the choice between exact values and bounds, the progress."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from openset.cli._console import Reading, say
+from openset.cli._evaluated import Models, read_models
+from openset.cli._splits import name_files
+from openset.errors import OpenSetError
+
+if TYPE_CHECKING:
+    from openset.evaluation import Also, Evaluation
+    from openset.scale.source import Source
+    from openset.scores import Scores
+
+EngineOption = Annotated[
+    str | None,
+    typer.Option("--engine", help="What counts many rows: local (all cores) or ray (RAY_ADDRESS, or this machine)."),
+]
+BoundsOption = Annotated[
+    bool, typer.Option("--bounds", help="Many rows: read them once; tell what each value surely lies between.")
+]
+ExactOption = Annotated[
+    bool, typer.Option("--exact", help="Many rows: exact values, also of very many; takes disk in --temp.")
+]
+TempOption = Annotated[
+    Path | None,
+    typer.Option("--temp", help="Folder for temporary files; finished parts stay there if the command is stopped."),
+]
+
+
+@dataclass(frozen=True)
+class Scale:
+    """How many rows are to be evaluated."""
+
+    engine: str | None = None
+    bounds: bool = False
+    exact: bool = False
+    temp: Path | None = None
+
+    def __post_init__(self) -> None:
+        if self.bounds and self.exact:
+            raise OpenSetError("--bounds and --exact exclude each other: leave one out.")
+        if self.engine is not None:
+            from openset.scale.engines import ENGINES
+
+            ENGINES[self.engine]
+
+    @property
+    def asked(self) -> bool:
+        """Whether an option asks for it."""
+        return self.engine is not None or self.bounds or self.exact
+
+    def open(self, text: str) -> "Source | None":
+        """Files that are one model's many rows; None: a file that is read as ever."""
+        from openset.scale.source import is_many, open_source
+
+        return open_source(text) if self.asked or is_many(text) else None
+
+    def read_models(
+        self, files: Sequence[str], reading: Reading, tune: Path | None, seed: int
+    ) -> "tuple[Models, list[Scores | None], dict[int, Source]]":
+        """What is to be evaluated; of each its scores, or None and, by its place, the files that are to be counted."""
+        paths, sources = [Path(file) for file in files], [self.open(file) for file in files]
+        if not any(sources):
+            found = read_models(paths, reading, tune, seed)
+            return found, list(found.scores), {}
+        if tune is not None or reading != Reading(background=reading.background):
+            raise OpenSetError("--score, --fit, --tune and labels as words are for single files: score the rows first.")
+        models = [self.read(path, source, reading) for path, source in zip(paths, sources, strict=True)]
+        counted = {
+            place: source
+            for place, (source, scores) in enumerate(zip(sources, models, strict=True))
+            if source is not None and scores is None
+        }
+        return Models(name_files(paths), paths, []), models, counted
+
+    def read(self, path: Path, source: "Source | None", reading: Reading) -> "Scores | None":
+        """The rows in memory, where they are few enough and nothing else is asked for; None: they are to be counted."""
+        from openset.evaluation import LARGE
+
+        if source is None:
+            return reading.read(path)
+        counted = self.bounds or self.engine == "ray" or source.n_rows >= LARGE
+        return None if counted else read_all(source)
+
+    def evaluate(
+        self,
+        source: "Source",
+        *,
+        against: Sequence[str] | None,
+        also: "Sequence[Also]",
+        intervals: bool,
+        n_resamples: int | None,
+        seed: int,
+    ) -> "Evaluation":
+        """Every metric, with a line that says how, and progress."""
+        from openset.scale.evaluation import MOST_EXACT, evaluate_source, mode_for, steps_for
+
+        mode = "bounds" if self.bounds else "exact" if self.exact else mode_for(source.n_rows)
+        how = {
+            "exact": "exact values in two passes",
+            "bounds": "bounds in one pass, which each value surely lies between",
+        }[mode]
+        hint = ""
+        if not self.bounds and not self.exact:
+            hint = {
+                "exact": f" (up to {MOST_EXACT:,} rows; --bounds is quicker)",
+                "bounds": f" (more than {MOST_EXACT:,} rows; --exact takes about four times as long)",
+            }[mode]
+        n_files = len(source.files)
+        say(f"{source.name}: {source.n_rows:,} rows in {n_files:,} file{'s' * (n_files > 1)}; {how}{hint}.", err=True)
+        with counting("Counting rows", source.n_rows * steps_for(mode)) as advance:
+            return evaluate_source(
+                source,
+                against=against,
+                also=also,
+                mode=mode,
+                intervals=intervals,
+                n_resamples=n_resamples,
+                seed=seed,
+                engine=self.engine or "local",
+                temp=self.temp,
+                progress=advance,
+            )
+
+
+def read_all(source: "Source") -> "Scores":
+    """All rows of few enough files, in memory."""
+    import numpy as np
+
+    from openset.scale.source import read_rows
+    from openset.scores import Scores
+
+    parts = [read_rows(part, source) for part in source.parts]
+    groups = None
+    if parts[0].group is not None:
+        groups = np.concatenate([np.array(one.names)[one.group] for one in parts])
+    try:
+        return Scores(
+            np.concatenate([one.label for one in parts]),
+            np.concatenate([one.prediction for one in parts]),
+            np.concatenate([one.score for one in parts]),
+            class_names=source.class_names,
+            groups=groups,
+            meta=source.meta,
+        )
+    except OpenSetError as error:
+        raise OpenSetError(f"{source.name}: {error}") from error
+
+
+@contextmanager
+def counting(text: str, total: int) -> Iterator[Callable[[int], object]]:
+    """A bar on standard error with rows per second and the time left; nothing where nobody watches."""
+    from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn, TimeRemainingColumn
+    from rich.text import Text
+
+    from openset._io.terminal import make_console
+
+    class Speed(ProgressColumn):
+        """Rows per second."""
+
+        def render(self, task: Task) -> Text:
+            return Text("" if not task.speed else f"{task.speed:,.0f} rows/s")
+
+    watching = make_console(stderr=True)
+    columns = (TextColumn("{task.description}"), BarColumn(), Speed(), TimeRemainingColumn())
+    with Progress(*columns, console=watching, transient=True, disable=not watching.is_terminal) as bar:
+        task = bar.add_task(text, total=total)
+        yield lambda steps: bar.advance(task, steps)

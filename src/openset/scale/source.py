@@ -1,0 +1,291 @@
+"""Many Parquet files as one table of scores: found by a pattern or folder, checked, read part by part."""
+
+import glob
+import json
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from openset._core import checks
+from openset._core.checks import RESERVED_GROUPS
+from openset._io.parquet import readable
+from openset._io.parquet_pages import check_pages, row_groups
+from openset.errors import OpenSetError
+from openset.scale.rows import Rows
+
+if TYPE_CHECKING:
+    import polars as pl
+
+_NEEDED = ("label", "prediction", "unknown_score")
+_GROUP = "group"
+_SIGNS = "*?["
+PART_ROWS = 1 << 22
+"""Rows that are read at once, about."""
+_SAMPLE = 1 << 20
+"""Rows that bins are fitted to, about."""
+_SAMPLES = 8  # places in a file that they are taken from
+
+
+@dataclass(frozen=True)
+class Part:
+    """Some rows of a file that are read at once, and what the file was like when it was found."""
+
+    file: str
+    first: int
+    rows: int
+    size: int
+    changed: int
+    """When it was last written, in nanoseconds."""
+    groups: tuple[int, ...] = ()
+    """Rows in each group of rows of the file."""
+
+    def where(self, row: int) -> str:
+        """How an error calls a row of this part: its group of rows, and its number in the file."""
+        at = self.first + row
+        borders = np.cumsum(self.groups)
+        return f"row {at} (row group {int(np.searchsorted(borders, at, side='right'))})"
+
+
+@dataclass(frozen=True)
+class Source:
+    """Files that are one model's rows."""
+
+    name: str
+    """As the user wrote it."""
+    parts: tuple[Part, ...]
+    columns: tuple[str, ...]
+    class_names: tuple[str, ...] | None
+    meta: dict[str, Any]
+    wide: bool
+    """Whether scores are float64 in any of the files."""
+
+    @property
+    def n_rows(self) -> int:
+        """All rows."""
+        return sum(part.rows for part in self.parts)
+
+    @property
+    def files(self) -> list[str]:
+        """Every file once."""
+        return list(dict.fromkeys(part.file for part in self.parts))
+
+
+def is_many(text: str) -> bool:
+    """Whether a name on the command line is a pattern or a folder, that is, files that are one model's rows."""
+    return not Path(text).is_file() and (Path(text).is_dir() or any(sign in text for sign in _SIGNS))
+
+
+def find_files(text: str) -> list[Path]:
+    """Parquet files that a pattern matches, or that lie in a folder, in the order of their names."""
+    path = Path(text)
+    if path.is_file():
+        return [path]
+    if path.is_dir():
+        found = sorted(path.rglob("*.parquet"))
+        if not found:
+            raise OpenSetError(f"{text} is a folder without .parquet files.")
+        return found
+    matching = glob.glob(text, recursive=True)  # noqa: PTH207 (a pattern may begin anywhere)
+    found = sorted(file for file in map(Path, matching) if file.is_file())
+    if not found:
+        raise OpenSetError(f"Nothing matches '{text}': put the pattern in quotes, and check the folder.")
+    odd = next((file for file in found if file.suffix.lower() != ".parquet"), None)
+    if odd is not None:
+        raise OpenSetError(f"{odd} is not a .parquet file: '{text}' must match Parquet files alone.")
+    return found
+
+
+def open_source(text: str, part_rows: int = PART_ROWS) -> Source:
+    """What lies there, by the files' own accounts; no row is read."""
+    parts: list[Part] = []
+    first: _Described | None = None
+    wide = False
+    for file in find_files(text):
+        about = _describe(file)
+        if first is None:
+            first = about
+        _check_alike(about, first)
+        wide |= about.wide
+        parts += _parts_of(about, part_rows)
+    assert first is not None
+    if not parts:
+        raise OpenSetError(f"{text}: there are no rows.")
+    return Source(text, tuple(parts), first.columns, first.class_names, first.meta, wide)
+
+
+@dataclass(frozen=True)
+class _Described:
+    file: Path
+    columns: tuple[str, ...]
+    class_names: tuple[str, ...] | None
+    meta: dict[str, Any]
+    wide: bool
+    groups: tuple[int, ...]
+
+
+def _describe(file: Path) -> _Described:
+    import polars as pl
+
+    with readable(file):
+        check_pages(file)
+        schema = pl.scan_parquet(file, glob=False).collect_schema()
+        groups = tuple(row_groups(file))
+        about = pl.read_parquet_metadata(file).get("openset", "{}")
+    lacking = [name for name in _NEEDED if name not in schema]
+    if lacking:
+        raise OpenSetError(
+            f"{file}: there is no column '{lacking[0]}'. Needed are label, prediction and unknown_score (higher = more "
+            "unknown), as numbers; files of logits must be scored first."
+        )
+    for name in ("label", "prediction"):
+        if not schema[name].is_integer():
+            raise OpenSetError(
+                f"{file}: column '{name}' holds {schema[name]}; in many files classes must be whole numbers, which "
+                "`Scores.write` makes of names."
+            )
+    if schema["unknown_score"] not in (pl.Float32, pl.Float64):
+        raise OpenSetError(
+            f"{file}: column 'unknown_score' holds {schema['unknown_score']}; it must be float32 or float64."
+        )
+    if _GROUP in schema and not (schema[_GROUP] == pl.String or isinstance(schema[_GROUP], pl.Categorical | pl.Enum)):
+        raise OpenSetError(f"{file}: column 'group' holds {schema[_GROUP]}; it must be text.")
+    names, meta = _own(about)
+    columns = (*_NEEDED, *([_GROUP] if _GROUP in schema else []))
+    return _Described(file, columns, names, meta, schema["unknown_score"] == pl.Float64, groups)
+
+
+def _own(text: str) -> tuple[tuple[str, ...] | None, dict[str, Any]]:
+    """Class names and meta that `Scores.write` left in a file."""
+    try:
+        content = json.loads(text)
+    except ValueError:
+        return None, {}
+    if not isinstance(content, dict):
+        return None, {}
+    names, meta = content.get("class_names"), content.get("meta")
+    return (
+        tuple(map(str, names)) if isinstance(names, list) else None,
+        meta if isinstance(meta, dict) else {},
+    )
+
+
+def _check_alike(one: _Described, first: _Described) -> None:
+    for what, own, other in (
+        ("columns", one.columns, first.columns),
+        ("class names", one.class_names, first.class_names),
+    ):
+        if own != other:
+            raise OpenSetError(
+                f"{one.file} has other {what} than {first.file}: files that are one model must agree. Give them as "
+                "several models, or write them anew."
+            )
+    if one.wide != first.wide:
+        kinds = {True: "float64", False: "float32"}
+        raise OpenSetError(
+            f"{one.file} has unknown_score as {kinds[one.wide]}, {first.file} as {kinds[first.wide]}: equal scores "
+            "would differ. Write them with one type."
+        )
+
+
+def _parts_of(about: _Described, part_rows: int) -> list[Part]:
+    """Neighbouring groups of rows up to so many rows; a larger group is divided."""
+    size, changed_at = _state(about.file)
+    cuts, at = [0], 0
+    for rows in about.groups:
+        if rows > 2 * part_rows:
+            pieces = -(-rows // part_rows)
+            cuts += [at + place * rows // pieces for place in range(pieces)]
+        at += rows
+        if at - cuts[-1] >= part_rows:
+            cuts.append(at)
+    cuts.append(at)
+    return [
+        Part(str(about.file), start, stop - start, size, changed_at, about.groups)
+        for start, stop in pairwise(cuts)
+        if stop > start
+    ]
+
+
+# ---- rows ----------------------------------------------------------------------------------------------------------
+
+
+def read_rows(part: Part, source: Source) -> Rows:
+    """The rows of a part, checked; an error names file, group of rows and row."""
+    import polars as pl
+
+    file = Path(part.file)
+    if _state(file) != (part.size, part.changed):
+        raise changed(file)
+    with readable(file):
+        table = pl.scan_parquet(file, glob=False).slice(part.first, part.rows).select(source.columns).collect()
+    if table.height != part.rows:
+        raise changed(file)
+    try:
+        return _checked(table, part, source)
+    except OpenSetError as error:
+        raise OpenSetError(f"{file}: {error}") from error
+
+
+def _state(file: Path) -> tuple[int, int]:
+    """Size and time of the last change, in nanoseconds."""
+    try:
+        stat = file.stat()
+    except OSError as error:
+        raise OpenSetError(f"{file} is gone or cannot be read any more: {error.strerror}.") from error
+    return stat.st_size, stat.st_mtime_ns
+
+
+def changed(file: Path | str) -> OpenSetError:
+    """What is said of a file that is not what it was."""
+    return OpenSetError(f"{file} changed while it was being evaluated: run the command again when nobody writes to it.")
+
+
+def _checked(table: "pl.DataFrame", part: Part, source: Source) -> Rows:
+    import polars as pl
+
+    for name in _NEEDED:
+        if table[name].null_count():
+            row = int(table[name].is_null().arg_max() or 0)
+            raise OpenSetError(f"{name} is missing in {part.where(row)}; it must be a number.")
+    label, prediction, score = (table[name].to_numpy() for name in _NEEDED)
+    checks.check_finite(score, part.where)
+    label, prediction = (_signed(one) for one in (label, prediction))
+    checks.check_labels(label, part.where)
+    named = None if source.class_names is None else len(source.class_names)
+    checks.resolve_classes(label, prediction, named, part.where)
+    if _GROUP not in table.columns:
+        return Rows(label, prediction, score)
+    texts = table[_GROUP].cast(pl.String).fill_null("").str.strip_chars()
+    names = texts.unique().sort().to_list()
+    group = texts.cast(pl.Enum(names)).to_physical().to_numpy().astype(np.int64)
+    used = {names[place] for place in np.unique(group[label < 0])}
+    for word in RESERVED_GROUPS:
+        if word in used:
+            raise OpenSetError(f"A group cannot be called '{word}', which has a meaning of its own; rename it.")
+    return Rows(label, prediction, score, group, tuple(names))
+
+
+def _signed(values: checks.Ints) -> checks.Ints:
+    """Whole numbers with a sign."""
+    return values if values.dtype.kind == "i" else values.astype(np.int64)
+
+
+def sample_rows(source: Source) -> list[Rows]:
+    """Some rows of every file, from several places in it: which ones does not depend on the order of the files."""
+    files = source.files
+    by_file: dict[str, list[Part]] = {file: [] for file in files}
+    for part in source.parts:
+        by_file[part.file].append(part)
+    each = max(_SAMPLE // len(files), 1000)
+    found = []
+    for parts in by_file.values():
+        some = parts[:: max(1, -(-len(parts) // _SAMPLES))]
+        for part in some:
+            head = Part(
+                part.file, part.first, min(part.rows, each // len(some) + 1), part.size, part.changed, part.groups
+            )
+            found.append(read_rows(head, source))
+    return found
