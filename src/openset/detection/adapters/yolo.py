@@ -156,16 +156,16 @@ def detect(
     min_score: float = 0.01,
     nms: float = 0.45,
     passes: int = 1,
-    batch: int = 64,
     seed: int | None = None,
+    batch: int = 64,
 ) -> list[tuple[Floats, Ints, Floats, Floats]]:
     """Boxes, classes, scores and background scores of every picture.
 
-    With several `passes`, dropout is on and they are averaged; `seed` makes what is dropped the same each time.
+    With several `passes`, dropout is on and they are averaged; a `seed` makes them repeat.
     """
-    model.eval()
     if seed is not None:
         torch.manual_seed(seed)
+    model.eval()
     if passes > 1:
         model.dropout.train()
     out = []
