@@ -24,7 +24,7 @@ from openset.scale.counting import Counted, Plan
 from openset.scale.rows import Rows
 
 Ints = NDArray[np.int64]
-RANGE_ROWS = 1 << 22
+RANGE_ROWS = 1 << 21
 """Rows of a range, about."""
 _FIELD = 16  # bits of a label and of a prediction that travel with a float32
 _LONG = np.dtype([("key", np.uint64), ("code", np.int32), ("prediction", np.int32)])
@@ -171,7 +171,9 @@ def fold_range(
     n_open = len(ranges.kinds)
     known = code >= n_open
     labels = np.array([kind.label for kind in ranges.kinds])
-    label = np.where(known, code - n_open, labels[np.minimum(code, n_open - 1)]).astype(np.int32)
+    word = np.int16 if ranges.n_classes < 1 << 15 else np.int32  # NumPy groups short numbers much faster
+    label = np.where(known, code - n_open, labels[np.minimum(code, n_open - 1)]).astype(word)
+    prediction = prediction.astype(word)
     no_order = np.empty(len(keys), dtype=np.uint8)  # which rows of the input they are is not known any more
     ranking = Ranking(sorting.scores_of_keys(keys), label, prediction, ranges.n_classes, no_order)  # type: ignore[arg-type]
     for against in dict.fromkeys(against for _, against in asked):

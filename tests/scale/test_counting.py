@@ -1,0 +1,33 @@
+"""Bounds where many scores share a bin: they hold for every metric, whatever the order inside is."""
+
+import numpy as np
+import pytest
+
+from openset import Scores
+from openset._core.sorting import order_keys
+from openset.metrics import METRICS
+from openset.scale.bins import Bins
+from openset.scale.counting import Plan, count_rows
+from openset.scale.rows import Rows
+
+CASES = [(card, params) for card in METRICS.values() if card.fold is not None for params in card.variants]
+
+
+@pytest.mark.parametrize(("card", "params"), CASES, ids=lambda one: getattr(one, "name", str(one)))
+def test_bounds_hold_in_coarse_bins(card, params):
+    bins = Bins(np.zeros(1 << 16, dtype=np.uint8), 32)
+    first = int(bins.place(order_keys(np.ones(1, dtype=np.float32)))[0][0])
+    plan = Plan(bins, np.clip(np.arange(bins.n) - first, 0, 15))
+    rng = np.random.default_rng(3)
+    fold = card.fold(**params)
+    for _ in range(30):
+        n = int(rng.integers(4, 60))
+        labels = np.append([0, -2], rng.integers(-2, 3, n))
+        predictions = np.where((rng.random(n + 2) < 0.8) & (labels >= 0), labels, rng.integers(0, 3, n + 2))
+        tied = rng.integers(1, 60)
+        score = (1 + rng.integers(0, 3, n + 2) / 64 + rng.integers(0, tied, n + 2) / 2**14).astype(np.float32)
+        counted = count_rows(Rows(labels, predictions, score), plan).settled(3)
+        orders = counted.orders(plan, per_class=fold.per_class, predicted=card.uses_predictions)
+        least, most = fold.within(*orders.against("all"))
+        value = fold(Scores(labels, predictions, score, class_names=["a", "b", "c"]).counts())
+        assert least - 1e-14 <= value <= most + 1e-14, (least, value, most)
