@@ -81,9 +81,6 @@ def command(
     files = [Path(one) for one in (*data, model, model.partition(":")[2]) if one]
     run = [Path(model) / name for name in _OF_A_RUN]
     check_outputs(out, json, csv, inputs=[*files, *run, threshold, fit, weights, classes])
-    for path in (out, csv):
-        if path is not None:
-            check_sink(path)
     frozen = threshold or Path(model) / "threshold.json"
     if threshold is None and not frozen.exists() and ":" in model:
         raise OpenSetError(
@@ -93,6 +90,9 @@ def command(
     opened = open_named(model, weights, features, classes, size, mean, std, device)
     samples = open_samples(data, opened.takes, Reading(opened.class_names, column=column, labels="none"))
     check_outputs(out, json, csv, inputs=[Path(one) for one in samples.ids.tolist()[:100_000]])
+    for path in (out, csv):
+        if path is not None:
+            check_sink(path)
     learned = None if fit is None else read_fit(fit, opened.background, NO_WORDS)
     try:
         predictor = Predictor.of(opened, read_threshold(frozen), score=score, fitted=learned, force=force)
