@@ -31,3 +31,17 @@ def test_bounds_hold_in_coarse_bins(card, params):
         least, most = fold.within(*orders.against("all"))
         value = fold(Scores(labels, predictions, score, class_names=["a", "b", "c"]).counts())
         assert least - 1e-14 <= value <= most + 1e-14, (least, value, most)
+
+
+def test_error_at_tpr_may_accept_open_set_samples_of_a_bin_one_by_one():
+    """40 unknowns below 10 knowns, all in one bin: 95 % of the unknowns are caught where two are accepted."""
+    bins = Bins(np.zeros(1 << 16, dtype=np.uint8), 32)
+    labels = np.repeat([-2, 0], [40, 10])
+    score = (1 + np.arange(50) / 2**14).astype(np.float32)
+    plan = Plan(bins, np.zeros(bins.n, dtype=np.int64))
+    counted = count_rows(Rows(labels, np.zeros(50, dtype=np.int64), score), plan).settled(1)
+    fold = METRICS["error_at_tpr"].fold(tpr=0.95)
+    least, most = fold.within(*counted.orders(plan, per_class=False, predicted=False).against("all"))
+    assert most == pytest.approx((2 + 10) / 50)
+    assert fold(Scores(labels, labels * 0, score).counts()) == pytest.approx(most)
+    assert least == 0

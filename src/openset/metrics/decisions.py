@@ -1,7 +1,7 @@
 """Metrics of decisions: what is accepted, as what, at one threshold or at the best of all."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -19,7 +19,7 @@ from openset._core.checks import (
     open_mask,
     resolve_classes,
 )
-from openset._core.counts import Counts, Tally, Window, count
+from openset._core.counts import Counts, Tally, count
 from openset._core.decisions import confusion_counts, confusion_rows, first_acceptance
 from openset._core.folds import AT_END, Best, Fold, Reading, at_threshold, point_of
 from openset.curves import Average, macro_f_of, micro_f_of, normalized_accuracy_of, youden_of
@@ -68,15 +68,8 @@ def _normalized_accuracy(
     def curve(run: Tally) -> NDArray[np.float64]:
         return normalized_accuracy_of(run, weight=weight, aus=aus)
 
-    def bounds(best: Tally, worst: Tally) -> tuple[float, float]:
-        """At best the right ones of a bin are accepted for the first part, and all its knowns for the second."""
-        right, knowns = (Window(best, start, len(best.open)) for start in (1, 2))
-        first = normalized_accuracy_of(right, weight=1.0, aus="recall")[::3] * weight
-        second = normalized_accuracy_of(knowns, weight=0.0, aus=aus)[::3] * (1 - weight)
-        return plain(worst), max(plain(best), float((first + second).max()))
-
-    plain = pick(curve, threshold)
-    return replace(plain, bounds=bounds) if isinstance(plain, Best) else plain
+    # In a bin the value is convex in the wrong ones accepted: best with none or all, both of which the best order has.
+    return pick(curve, threshold)
 
 
 def _operational_accuracy(counts: Counts, *, threshold: float, unknown_share: float | None = None) -> float:
