@@ -7,7 +7,7 @@ CONSTRAINTS ?= --constraint constraints.txt
 PYTEST := OMP_NUM_THREADS=1 $(BIN)/pytest -n auto
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check $(CONSTRAINTS)
 
-.PHONY: demo test test-all environment lint types tests fuzz chaos adapters docs wheel changelog clean
+.PHONY: demo test test-all environment lint types tests fuzz chaos mutation adapters docs wheel changelog clean
 
 demo: $(VENV)/.demo
 	$(BIN)/openset demo --out openset-demo
@@ -43,11 +43,15 @@ fuzz: $(VENV)/.dev
 chaos: $(VENV)/.dev
 	PYTHONPATH=tests $(BIN)/python -m chaos $(N)
 
+# Changed places of the measuring code, and whether a test notices: make mutation N=60.
+mutation: $(VENV)/.dev
+	PYTHONPATH=tests $(BIN)/python -m mutation $(N)
+
 # torchvision's compiled part does not load beside every PyTorch, and other packages import it wherever they see it:
 # the tests of what stands on it have it in a folder of its own.
 adapters: $(VENV)/.dev
 	$(INSTALL) --no-deps --upgrade --target .adapters torchvision timm pytorch-ood
-	PYTHONPATH=.adapters $(BIN)/pytest tests/detection/test_predict.py tests/backbones/test_timm.py tests/train/test_pytorch_ood.py tests/posthoc/test_against_pytorch_ood.py tests/conformance
+	PYTHONPATH=.adapters $(BIN)/pytest tests/detection/test_predict.py tests/backbones/test_timm.py tests/models/test_published.py tests/train/test_pytorch_ood.py tests/posthoc/test_against_pytorch_ood.py tests/conformance
 
 docs: $(VENV)/.dev
 	$(INSTALL) --editable '.[docs]'

@@ -56,7 +56,7 @@ def main(folder: Path = HERE / "pictures", work: Path | None = None) -> None:
         # Where several commands draw the same figure, the last of these shows the most models.
         made = {
             file.stem: file
-            for part in ("train", "vary", "detection", "evaluate", "bench", "openauc/time")
+            for part in ("train", "vary", "detection", "evaluate", "bench", "openauc/time", "elephant/families")
             for file in Path("figures", part).glob("*.png")
         }
         for name in shown():

@@ -1,5 +1,6 @@
 """Write the tables of docs/reproduction.md from results/: python docs/make_reproduction.py."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from openset._io.atomic import write_text
@@ -8,16 +9,31 @@ from openset.reproduction.writing import markdown
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "reproduction.md"
-BEGIN, END = "<!-- table 2 from results/ -->", "<!-- end of table 2 -->"
 
 
-def table() -> str:
+def table_2() -> str:
     """What `openset reproduce openauc/table2 --scale cpu --show` prints in the checkout."""
-    options = Options(scale="cpu", results=ROOT / "results", show=True)
-    return markdown(reproduce("openauc/table2", options), level=3)
+    return _shown("openauc/table2")
+
+
+def families() -> str:
+    """What `openset reproduce elephant/families --scale cpu --seeds 0-4 --show` prints in the checkout."""
+    return _shown("elephant/families", seeds=range(5))
+
+
+PARTS = {"table 2": table_2, "families": families}
+"""What stands between `<!-- NAME from results/ -->` and `<!-- end of NAME -->`."""
+
+
+def _shown(name: str, seeds: Sequence[int] = (0,)) -> str:
+    options = Options(scale="cpu", results=ROOT / "results", show=True, seeds=seeds)
+    return markdown(reproduce(name, options), level=3)
 
 
 if __name__ == "__main__":
-    before, _, rest = PAGE.read_text(encoding="utf-8").partition(BEGIN)
-    _, _, after = rest.partition(END)
-    write_text(PAGE, f"{before}{BEGIN}\n\n{table()}\n{END}{after}")
+    page = PAGE.read_text(encoding="utf-8")
+    for name, make in PARTS.items():
+        begin, end = f"<!-- {name} from results/ -->", f"<!-- end of {name} -->"
+        before, _, rest = page.partition(begin)
+        page = f"{before}{begin}\n\n{make()}\n{end}{rest.partition(end)[2]}"
+    write_text(PAGE, page)

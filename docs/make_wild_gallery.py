@@ -1,4 +1,4 @@
-"""Draw the docs' picture of what a real detector takes unknown things for: python docs/make_wild_gallery.py.
+"""Draw what a real detector takes unknown things for, for README and docs: python docs/make_wild_gallery.py.
 
 The photographs are not part of the project. They are read from OPENSET_DATA/wild/gallery (or detection/wild/gallery):
 images of COCO whose licence, by COCO's own field, is CC BY 2.0 or CC BY-SA 2.0. The picture is made of them, so it is
@@ -19,6 +19,18 @@ N = 6
 HERE = Path(__file__).parent
 
 
+def first_screen(sheet: Image.Image) -> Image.Image:
+    """The README's picture: the elephant of the gallery beside the report with its slider."""
+    elephant = sheet.crop((8, 48, 328, 288)).resize((480, 360), Image.Resampling.LANCZOS)
+    with Image.open(HERE / "pictures" / "report-light.png") as report:
+        page = report.convert("RGB")
+    page = page.resize((640, 640 * page.height // page.width), Image.Resampling.LANCZOS)
+    made = Image.new("RGB", (480 + 20 + 640, page.height), "white")
+    made.paste(elephant, (0, (page.height - 360) // 2))
+    made.paste(page, (500, 0))
+    return made
+
+
 def main() -> None:
     """Draw the most confident mistakes and print whose photographs they are."""
     root = Path(os.environ["OPENSET_DATA"])
@@ -30,7 +42,9 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as place:
         drawn = draw_gallery(objects, found, known.class_names, folder / "images", place, n=N)
         with Image.open(drawn.sheet) as sheet:
-            sheet.convert("RGB").save(HERE / "pictures" / "wild-gallery.jpg", quality=82)
+            plain = sheet.convert("RGB")
+        plain.save(HERE / "pictures" / "wild-gallery.jpg", quality=82)
+        first_screen(plain).save(HERE / "pictures" / "readme.jpg", quality=85)
     images = {one["id"]: one for one in json.loads(truth.read_text(encoding="utf-8"))["images"]}
     worst = sorted({int(i) for i in found.image}, key=lambda image: -found.score[found.image == image].max())[:N]
     for place in worst:

@@ -69,7 +69,9 @@ def test_the_table_of_scores_is_that_of_their_cards():
 
 def test_the_readme_keeps_to_its_order():
     text = (ROOT / "README.md").read_text(encoding="utf-8")
-    places = [text.index(part) for part in ("I don't know this", "$ make demo", "evaluate.svg", "```python")]
+    places = [
+        text.index(part) for part in ("I don't know this", "readme.jpg", "$ pip install", "```python", "make demo")
+    ]
     assert places == sorted(places)
 
 
@@ -81,16 +83,16 @@ def test_every_command_in_the_readme_exists():
     assert named == names
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/methods.md"])
-def test_tables_of_methods_have_every_method(page):
+@pytest.mark.parametrize("start", ["| method | in short", "| name | what is"])
+def test_tables_of_methods_have_every_method(start):
     from openset.methods import METHODS
 
-    text = (ROOT / page).read_text(encoding="utf-8")
-    tables = [part for part in text.split("\n\n") if part.startswith(("| method | what it learns", "| name | what is"))]
+    text = (ROOT / "docs/methods.md").read_text(encoding="utf-8")
+    tables = [part for part in text.split("\n\n") if part.startswith(start)]
     rows = [re.findall(r"^\| `(\w+)` .*?\|([^|]*)\|$", one, re.MULTILINE) for one in tables]
     assert len(rows) == 1
     assert sorted(name for name, _ in rows[0]) == sorted(METHODS)
-    if page == "docs/methods.md":
+    if start.startswith("| name"):
         assert {name for name, last in rows[0] if last.strip()} == {n for n in METHODS if METHODS[n].uses_negatives}
 
 
@@ -132,3 +134,27 @@ def test_commands_of_the_gallery_are_understood():
         if hasattr(command, "commands"):
             command, words = command.commands[words[0]], words[1:]
         command.make_context(name, words)  # raises where an option does not exist
+
+
+INTENTS = (ROOT / "docs" / "intents.md").read_text(encoding="utf-8")
+
+
+def test_the_table_of_intents_has_every_score_best_first():
+    from openset.posthoc import SCORES
+
+    rows = re.findall(r"^\| `(\w+)` \| \**(0\.\d+)\** \| \**0\.\d+\** \| \**0\.\d+\** \| ", INTENTS, re.MULTILINE)
+    assert sorted(name for name, _ in rows) == sorted(SCORES)
+    assert [value for _, value in rows] == sorted((value for _, value in rows), reverse=True)
+
+
+def test_commands_of_the_intents_are_understood():
+    """They need the data, so they are only read here."""
+    import typer
+
+    from openset.cli import app
+
+    lines = re.findall(r"^\$ openset (.*)$", INTENTS, re.MULTILINE)
+    assert len(lines) == 3
+    for line in lines:
+        name, *words = shlex.split(line)
+        typer.main.get_command(app).commands[name].make_context(name, words)

@@ -9,7 +9,9 @@ from openset.curves import oscr_curve, risk_coverage_curve
 from openset.errors import OpenSetError
 from openset.metrics import (
     accuracy_auroc,
+    augrc,
     aupr,
+    aupr_trapezoid,
     aurc,
     auroc,
     brier_score,
@@ -25,6 +27,7 @@ from openset.metrics import (
     open_set_confusion_matrix,
     open_set_f_score,
     openness,
+    operational_accuracy,
     partial_open_auc,
     youden_index,
 )
@@ -421,3 +424,62 @@ def test_every_public_name_of_the_contract_exists():
         "known_precision",
     ]:
         assert callable(getattr(metrics, name))
+
+
+# ---- generalized risk, trapezoid precision, operational accuracy -----------------------------------------------------
+
+
+def test_generalized_risk_by_hand():
+    # Accepted one by one: correct, wrong, unknown, correct. Risks 0, 0, 1/4, 2/4, 2/4 at coverages 0, 1/4, ..., 1.
+    labels, predictions, score = [0, 0, -2, 1], [0, 1, 0, 1], [0.1, 0.2, 0.3, 0.4]
+    assert augrc(labels, predictions, score) == exact((0 + 0.125 + 0.375 + 0.5) / 4)
+    assert augrc([0, 0, -2], [1, 1, 0], [0.1, 0.2, 0.3]) == exact(0.5)  # all wrong
+    assert augrc([0, -2], [0, 0], [0.5, 0.5]) == exact(0.25)  # by chance: half of the errors
+
+
+@given(datasets())
+def test_generalized_risk_is_the_slow_one_and_its_closed_form(data):
+    labels, predictions, score = (np.array(one) for one in data)
+    found = augrc(*data)
+    assert found == near(textbook.augrc(*data), abs=1e-12)
+    wrong = (labels < 0) | (labels != predictions)
+    e = wrong.mean()
+    ranked = 0.0
+    if not wrong.all():  # AUROC of errors against correct decisions
+        ranked = auroc(np.where(wrong, -2, 0), score)
+    assert found == near((1 - ranked) * e * (1 - e) + e**2 / 2, abs=1e-12)
+
+
+def test_trapezoid_precision_by_hand():
+    # Recall and precision of unknowns: (0, 1), (1/2, 1), (1/2, 1/2), (1/2, 1/3), (1, 1/2), (1, 2/5)
+    labels, score = [0, 0, 0, -2, -2], [0.1, 0.4, 0.35, 0.8, 0.3]
+    assert aupr_trapezoid(labels, score) == exact(1 / 2 + (1 / 3 + 1 / 2) / 4)
+
+
+@given(datasets(), st.sampled_from(["unknown", "known"]))
+def test_trapezoid_precision_is_the_slow_one_and_scikit_learns(data, positive):
+    from sklearn.metrics import auc, precision_recall_curve
+
+    labels, _, score = (np.array(one) for one in data)
+    found = aupr_trapezoid(labels, score, positive=positive)
+    assert found == near(textbook.trapezoid_precision(labels, score, positive), abs=1e-12)
+    wanted = labels < 0 if positive == "unknown" else labels >= 0
+    precision, recall, _ = precision_recall_curve(wanted, score if positive == "unknown" else -score)
+    assert found == near(auc(recall, precision), abs=1e-12)
+
+
+@given(datasets(), st.sampled_from([None, 0.0, 0.2, 1.0]))
+def test_operational_accuracy_is_the_slow_one_at_every_threshold(data, share):
+    for t in [min(data[2]) - 1, *sorted(set(data[2]))]:
+        found = operational_accuracy(*data, threshold=t, unknown_share=share)
+        assert found == near(textbook.operational_accuracy(*data, t, share), abs=1e-12)
+
+
+def test_operational_accuracy_needs_a_threshold_of_other_data():
+    with pytest.raises(TypeError, match="threshold"):
+        operational_accuracy([0, -2], [0, 0], [0.1, 0.9])
+    with pytest.raises(OpenSetError, match="unknown_share"):
+        operational_accuracy([0, -2], [0, 0], [0.1, 0.9], threshold=0.5, unknown_share=20)
+    with pytest.raises(OpenSetError, match="not a number"):
+        operational_accuracy([0, -2], [0, 0], [0.1, 0.9], threshold=float("nan"))
+    assert operational_accuracy([0, -2], [0, 0], [0.1, 0.9], threshold=np.inf) == 0.5

@@ -92,7 +92,7 @@ def test_the_names_of_the_package_are_those_that_type_checkers_see():
 
 PROJECT = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 CALLED = {"sklearn": "scikit-learn", "PIL": "pillow", "yaml": "pyyaml", "lightning_fabric": "lightning-fabric"}
-ONE_BY_ONE = {"torchvision", "timm"}
+ONE_BY_ONE = {"torchvision", "timm", "ray", "submitit"}
 """Packages that must be of the same build as torch, so `all` does not have them."""
 NOT_OFFERED = {"pytorch_ood"}
 """Read only where a user has it already."""

@@ -161,6 +161,33 @@ def aurc_by_fractions(labels, predictions, score):
     return float(total / len(labels))
 
 
+def augrc(labels, predictions, score):
+    """Chance that a random error comes before a random sample, in the order of acceptance: half where they tie."""
+    wrong = [s for label, p, s in zip(labels, predictions, score, strict=True) if not right_known(label, p)]
+    pairs = [Fraction(1, 2) if w == s else Fraction(w < s) for w in wrong for s in score]
+    return float(sum(pairs) / len(score) ** 2) if pairs else 0.0
+
+
+def trapezoid_precision(labels, score, positive):
+    """Area under the points (recall, precision), joined by straight lines, from (0, 1) on."""
+    wanted = [(label < 0) == (positive == "unknown") for label in labels]
+    direction = [s if positive == "unknown" else -s for s in score]
+    points = [(Fraction(0), Fraction(1))]
+    for t in sorted(set(direction), reverse=True):
+        called = [w for w, s in zip(wanted, direction, strict=True) if s >= t]
+        points.append((Fraction(sum(called), sum(wanted)), Fraction(sum(called), len(called))))
+    return float(sum((x1 - x0) * (y0 + y1) / 2 for (x0, y0), (x1, y1) in pairwise(points)))
+
+
+def operational_accuracy(labels, predictions, score, t, unknown_share=None):
+    """One sample after the other: is it decided correctly?"""
+    known = [s <= t and p == y for y, p, s in zip(labels, predictions, score, strict=True) if y >= 0]
+    caught = [s > t for y, s in zip(labels, score, strict=True) if y < 0]
+    if unknown_share is None:
+        return (sum(known) + sum(caught)) / len(labels)
+    return (1 - unknown_share) * sum(known) / len(known) + unknown_share * sum(caught) / len(caught)
+
+
 def _risk_mean(order):
     """Mean over k of the errors among the first k of samples in this order, per k."""
     return sum(order[:k].count(False) / k for k in range(1, len(order) + 1)) / len(order)

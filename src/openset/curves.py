@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
+from openset._core.annotations import ArrayLike
 from openset._core.arithmetic import divide, unit_bits, unit_sum
 from openset._core.counts import Tally, count
 from openset._core.decisions import Ties, tie_credit

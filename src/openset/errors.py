@@ -47,6 +47,8 @@ _EXTRAS = {
     "torchvision": ("torchvision", "vision"),
     "timm": ("timm", "vision"),
     "transformers": ("transformers", "transformers"),
+    "ray": ("Ray", "ray"),
+    "submitit": ("submitit", "slurm"),
     "onnx": ("onnx", "onnx"),
     "onnxruntime": ("onnxruntime", "onnx"),
 }

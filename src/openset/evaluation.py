@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 
 from openset._core.cells import cells_of
 from openset._core.resampling import Request, bootstrap_values, cell_values, evaluator
+from openset._core.shown import Shown
+from openset._io.frames import make_frame
 from openset.errors import OpenSetError, check_share, did_you_mean
 from openset.intervals import delong_of, percentile_intervals
 from openset.metrics import METRICS, Metric, describe, titled
@@ -69,9 +71,13 @@ class Result:
         )
 
 
-@dataclass(frozen=True)
-class Evaluation:
-    """All metrics of one model on one test set."""
+@dataclass(frozen=True, repr=False)
+class Evaluation(Shown):
+    """All metrics of one model on one test set; `print` and notebooks show the headline metrics.
+
+    >>> evaluate(Scores([0, 1, 0, -2, -2], [0, 1, 1, 0, 1], [0.1, 0.2, 0.6, 0.5, 0.9]), intervals=False)
+    Evaluation(open_auc=0.667, 3 known, 2 open-set samples)
+    """
 
     results: tuple[Result, ...]
     against: tuple[str, ...]
@@ -87,6 +93,22 @@ class Evaluation:
     n_resamples: int
     seed: int
     meta: Mapping[str, Any]
+
+    def __repr__(self) -> str:
+        main = self.find("open_auc", against=self.against[0])
+        n_open = self.n_negative + self.n_unknown
+        return f"Evaluation({main.name}={main.value:.3f}, {self.n_known} known, {n_open} open-set samples)"
+
+    def to_frame(self, library: str = "polars") -> Any:
+        """Every metric value as a row of a data frame of polars, pandas or pyarrow.
+
+        >>> scores = Scores([0, 1, 0, -2, -2], [0, 1, 1, 0, 1], [0.1, 0.2, 0.6, 0.5, 0.9])
+        >>> evaluate(scores, intervals=False).to_frame().columns
+        ['title', 'name', 'params', 'against', 'value', 'low', 'high']
+        """
+        rows = [{"title": one.title, **one.as_json(), "params": describe(one.params)} for one in self.results]
+        names = ("title", "name", "params", "against", "value", "low", "high")
+        return make_frame({name: [row[name] for row in rows] for name in names}, library)
 
     def find(self, name: str, *, against: str = "all", **params: Any) -> Result:
         """The first result of that name (and options, and against, where it depends on it)."""

@@ -22,6 +22,7 @@ from openset._core.resampling import (
     restore_spread,
     spread_corrections,
 )
+from openset._core.shown import Shown
 from openset.errors import OpenSetError, check_share
 from openset.metrics import METRICS
 from openset.scores import Scores
@@ -44,7 +45,7 @@ class Interval:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class Comparison(Shown):
     """Two models on the same samples; `difference` is the first minus the second."""
 
     metric: str

@@ -2,13 +2,16 @@
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from openset._core import checks
 from openset._core.labels import LabelWords
-from openset._io.score_columns import ScoreColumns
+from openset._io.frames import as_polars
+from openset._io.score_columns import BLOCKS, COLUMNS, ScoreColumns, from_table
 from openset._io.score_files import naming, read_columns
+from openset._io.tables import with_plain_names
 from openset.errors import OpenSetError
 from openset.posthoc import FittedScore, Head, Outputs, as_matrix, load, parse_score
 from openset.scores import Scores
@@ -35,6 +38,19 @@ def read_scores(
         return _from_columns(columns, score, background, trained)
     except OpenSetError as error:
         raise naming(path, error) from error
+
+
+def scores_of_frame(
+    frame: Any,
+    *,
+    score: str | None = None,
+    background: bool = False,
+    fit: Outputs | FittedScore | None = None,
+    words: LabelWords = NO_WORDS,
+) -> Scores:
+    """What `Scores.from_frame` says."""
+    table = with_plain_names(as_polars(frame), "the frame", names=COLUMNS, prefixes=[f"{one}_" for one in BLOCKS])
+    return _from_columns(from_table(table, checks.name_row, words=words), score, background, fit)
 
 
 def read_fit(path: str | Path, background: bool, words: LabelWords) -> Outputs | FittedScore:

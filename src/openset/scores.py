@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from openset._core import checks, counts
+from openset._core.annotations import ArrayLike
 from openset._core.fingerprint import fingerprint
 from openset._core.labels import LabelWords, as_column, read_labels
 from openset._io.json_files import as_json
@@ -319,6 +320,33 @@ class Scores:
             open_classes=open_classes,
             meta={**(meta or {}), **about},
         )
+
+    @classmethod
+    def from_frame(
+        cls,
+        frame: Any,
+        *,
+        score: str | None = None,
+        background: bool = False,
+        fit: Outputs | FittedScore | None = None,
+        unknown_label: Words = None,
+        negative_label: Words = None,
+        known_classes: Words = None,
+    ) -> "Scores":
+        """Scores from a data frame of pandas, polars or pyarrow, with the columns that files have.
+
+        `label`, `prediction` and `unknown_score`, or `label` and `logit_0`, ... or `prob_0`, ...; optionally `id`,
+        `group`, `open_class`. Labels may be text. What else it takes is said in `Scores.read`; `fit` are outputs here.
+
+        >>> import polars as pl
+        >>> frame = pl.DataFrame({"label": ["cat", "oos"], "prediction": ["cat", "cat"], "unknown_score": [0.1, 0.9]})
+        >>> Scores.from_frame(frame, unknown_label="oos")
+        Scores(1 known, 1 unknown, 1 classes)
+        """
+        from openset.reading import scores_of_frame
+
+        words = LabelWords.of(unknown_label, negative_label, known_classes)
+        return scores_of_frame(frame, score=score, background=background, fit=fit, words=words)
 
     @classmethod
     def read(

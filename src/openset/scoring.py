@@ -19,6 +19,8 @@ from openset.reading import NO_WORDS, outputs_of
 from openset.scores import Scores
 
 _FOLDS = 5
+SEVERAL_RESAMPLES = 200
+"""Bootstrap resamples of each of several scores: a table of all must not take much longer than the slowest of them."""
 
 
 def asks_for_several(score: str | None) -> bool:

@@ -6,6 +6,7 @@ from PIL import Image
 
 from openset._io.sample_contents import open_contents
 from openset.operating import choose
+from openset.results.views import steps_of
 from openset.scores import Scores
 
 
@@ -66,6 +67,17 @@ def test_the_worst_samples_on_the_wrong_side_come_first(tab, report, grouped):
         assert [name for _, name in cards(page, "lost")] == expected(grouped, lost, -score)
         assert page.inner_text("#slipped-count").startswith(f"{slipped.sum()} in all")
         assert page.inner_text("#lost-count").startswith(f"{lost.sum()} in all")
+
+
+def test_a_sample_at_the_threshold_itself_is_accepted(tab, report, grouped):
+    frozen, file = report
+    page = tab.open(file)
+    steps = steps_of(grouped, frozen=frozen.value)
+    opened = np.sort(grouped.unknown_score[grouped.labels < 0])
+    step = int(np.flatnonzero(steps.thresholds == opened[4])[0])
+    tab.go_to(step)
+    assert page.locator("#slipped-list li").count() == 5
+    assert page.inner_text("#slipped-count") == "5 in all; all shown."
 
 
 def test_samples_are_filtered_by_class_and_group(tab, report, grouped):
@@ -185,6 +197,10 @@ def test_every_cell_of_the_confusion_has_its_number(tab, make_report):
         "#chart-confusion svg path[style]", "all => all.map(one => one.getAttribute('d').match(/M/g).length)"
     )
     assert page.locator("#chart-confusion text.count").count() == sum(filled) > 300
+    sides = page.eval_on_selector_all(
+        "#chart-confusion svg path[style]", "all => all.map(one => +one.getAttribute('d').match(/h(\\d+)/)[1])"
+    )
+    assert min(sides) >= 25  # four digits fit
 
 
 def test_all_groups_are_in_one_table_with_the_best_in_bold(tab, make_report, grouped):

@@ -222,7 +222,7 @@ def test_the_share_of_unknowns_is_used_or_refused(openset, refused, scores_file,
     assert values[0] > values[1]
     words = ("--unknown-share", 0.01, "--out", tmp_path / "none.json")
     for unused in ((path, "--rule", "at_fpr=0.1"), (tmp_path / "t.json",)):
-        assert "--unknown-share is for --rule min_cost" in refused("threshold", *unused, *words)
+        assert "--unknown-share is for --rule best_accuracy or min_cost" in refused("threshold", *unused, *words)
     assert not (tmp_path / "none.json").exists()
 
 

@@ -123,6 +123,14 @@ def _frozen_threshold(random: Random, folder: Path, samples: Samples) -> Attempt
     return Attempt(["threshold", file, "--apply", scores, *force, "--json", "out/r.json"])
 
 
+def _decisions(random: Random, folder: Path, samples: Samples) -> Attempt:
+    broken = random.random() < 0.8
+    file = _give(random, folder, samples, random.choice(SCORE_FILES), damaged=broken)
+    threshold = _give(random, folder, samples, "threshold.json", damaged=not broken)
+    kind = random.choice(["csv", "json", "parquet", "tsv"])
+    return Attempt(["apply", threshold, file, "--force", "--out", f"out/d.{kind}", "--json", "out/r.json"])
+
+
 def _protocol(random: Random, folder: Path, samples: Samples) -> Attempt:
     broken = random.choice(["protocol.yaml"] * 4 + ["animals.parquet", "more.parquet"])
     for name in ("animals.parquet", "more.parquet", "protocol.yaml"):
@@ -273,6 +281,7 @@ _KINDS: dict[Callable[[Random, Path, Samples], Attempt], float] = {
     _detections: 14,
     _option: 14,
     _fitted_score: 7,
+    _decisions: 6,
     _protocol: 7,
     _run_folder: 5,
     _frozen_threshold: 4,

@@ -69,6 +69,9 @@ def test_every_rate_is_a_plain_count(data):
     if {-1, -2} <= set(labels):
         counts["fpr_negative"] = [a for a, label in zip(accepted, labels, strict=True) if label == -1]
         counts["fpr_unknown"] = [a for a, label in zip(accepted, labels, strict=True) if label == -2]
+    counts["operational_accuracy"] = [
+        a and p == y if y >= 0 else not a for a, p, y in zip(accepted, predictions, labels, strict=True)
+    ]
     counts = {name: found for name, found in counts.items() if found}
     assert list(rates) == list(counts)
     for name, found in counts.items():
@@ -96,11 +99,15 @@ def test_there_is_a_row_for_each_kind_and_group():
         "fpr_unknown": 1 / 3,
         "fpr@far": 1 / 3,
         "fpr@near": 1.0,
+        "operational_accuracy": 0.5,
     }
-    assert [rate.against for rate in rates.rates.values()][3:] == ["all", "negative", "unknown", "far", "near"]
+    assert [rate.against for rate in rates.rates.values()][3:] == ["all", "negative", "unknown", "far", "near", "all"]
     only = Threshold(0.5, "", {}, 0).apply(GROUPED, against="far")
     assert (only["fpr"], only.rates["fpr"].against, only.rates["fpr"].n) == (1 / 3, "far", 3)
     assert "fpr_negative" not in only
+    assert (only["operational_accuracy"], only.rates["operational_accuracy"].n) == (3 / 5, 5)
+    knowns = Threshold(0.5, "", {}, 0).apply(Scores([0, 0], [0, 0], [0.1, 0.9]))
+    assert "operational_accuracy" not in knowns
 
 
 def test_json_has_the_fractions_by_name_and_each_with_its_interval():

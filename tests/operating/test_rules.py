@@ -14,6 +14,7 @@ from openset.operating import (
     Threshold,
     at_acceptance,
     at_fpr,
+    best_accuracy,
     best_f,
     best_youden,
     choose,
@@ -53,6 +54,17 @@ def test_best_rules_reach_the_best_value(data):
         assert textbook.f_score(*data, best_f(scores, average).value, k, average) == pytest.approx(best)
         best = max(textbook.youden(*data, t, k, average) for t in every)
         assert textbook.youden(*data, best_youden(scores, average).value, k, average) == pytest.approx(best)
+
+
+@given(datasets(), st.sampled_from([0.0, 0.1, 0.5, 1.0]))
+def test_best_accuracy_reaches_the_largest_operational_accuracy(data, share):
+    from openset.metrics import operational_accuracy
+
+    found = best_accuracy(Scores(*data), share)
+    values = [
+        operational_accuracy(*data, threshold=t, unknown_share=share) for t in (min(data[2]) - 1, *sorted(set(data[2])))
+    ]
+    assert operational_accuracy(*data, threshold=found.value, unknown_share=share) == pytest.approx(max(values))
 
 
 def test_min_cost_moves_with_the_costs():

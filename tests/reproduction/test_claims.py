@@ -15,10 +15,14 @@ AWI = {"faster-rcnn": [0.02, 0.1], "retinanet": [0.05, 0.2], "dropout": [0.03, 0
 
 
 def three_answers(*pairs):
-    """Differences of families: clear ones, one interval that reaches below 0, and one seed, which has no interval."""
+    """Differences of families: clear ones, one that points the other way, and one whose interval contains 0."""
     clear = {(*pair, recall): Value(0.1, low=0.05, high=0.2) for pair in pairs for recall in (0.1, 0.3, 0.5)}
     last = list(clear)[-1]
-    return (clear,), ({**clear, last: Value(0.1, low=-0.01, high=0.2)},), ({**clear, last: Value(0.1)},)
+    return (
+        (clear,),
+        ({**clear, last: Value(-0.1, low=-0.2, high=-0.01)},),
+        ({**clear, last: Value(0.1, low=-0.01, high=0.2)},),
+    )
 
 
 CASES = {
@@ -86,6 +90,12 @@ def test_a_claim_can_hold_fail_and_stay_open(name):
     assert claim(name)(*holds).holds is True
     assert claim(name)(*fails).holds is False
     assert claim(name)(*missing).holds is None
+
+
+def test_one_seed_does_not_tell_families_apart():
+    [[clear], _, _] = three_answers(("dropout sampling", "background class"))
+    assert claims_elephant.sampling_is_worse({key: Value(0.1) for key in clear}).holds is None
+    assert claims_elephant.sampling_is_worse(dict.fromkeys(clear)).holds is None
 
 
 def test_every_claim_has_a_case():

@@ -4,6 +4,8 @@ import contextlib
 import re
 from pathlib import Path
 
+import pytest
+
 from openset.cli import main
 from openset.reproduction import ENTRIES
 
@@ -11,13 +13,42 @@ ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "reproduction.md").read_text(encoding="utf-8")
 
 
-def test_the_table_is_what_the_command_prints(capsys, monkeypatch):
+@pytest.mark.parametrize(
+    ("part", "words"),
+    [("table 2", ["openauc/table2"]), ("families", ["elephant/families", "--seeds", "0-4"])],
+)
+def test_a_table_is_what_the_command_prints(part, words, capsys, monkeypatch):
     monkeypatch.chdir(ROOT)
     with contextlib.suppress(SystemExit):
-        main(["reproduce", "openauc/table2", "--scale", "cpu", "--show"])
+        main(["reproduce", *words, "--scale", "cpu", "--show"])
     printed = capsys.readouterr().out
-    shown = PAGE.partition("<!-- table 2 from results/ -->")[2].partition("<!-- end of table 2 -->")[0]
+    shown = PAGE.partition(f"<!-- {part} from results/ -->")[2].partition(f"<!-- end of {part} -->")[0]
     assert shown.strip() == printed.strip(), "run: python docs/make_reproduction.py"
+
+
+def numbers(text):
+    """All numbers of a cell, to three decimals."""
+    return [float(one) for one in re.findall(r"-?\d*\.\d+", text)]
+
+
+def test_the_page_on_detection_has_the_results_of_real_detectors():
+    page = (ROOT / "docs" / "detection.md").read_text(encoding="utf-8")
+    report = (ROOT / "results/elephant/table2/cpu/report.md").read_text(encoding="utf-8")
+    for name in ("yolo-lite", "fastest-v2", "nano-yolov3"):
+        [row] = re.findall(rf"^\| {name} \|[^|]*\|(.*)\|$", page, re.MULTILINE)
+        full = re.findall(rf"^\| {name} \|(?:[^|]*\|){{4}} ([^|]*) \|[^|]*\|$", report, re.MULTILINE)
+        assert numbers(row) == pytest.approx([value for cell in full for value in numbers(cell)], abs=6e-4)
+
+
+def test_the_page_on_detection_has_the_results_of_families():
+    page = (ROOT / "docs" / "detection.md").read_text(encoding="utf-8")
+    for name in ("background class", "one versus rest", "objectness", "dropout sampling"):
+        [row] = re.findall(rf"^\| {name} \|(.*)\|$", page, re.MULTILINE)
+        full = re.findall(rf"^\| {name} \| 0\.[135] \|[^|]*\|[^|]*\|([^|]*)\|([^|]*)\|([^|]*)\|", PAGE, re.MULTILINE)
+        ours = [value for _, cell, _ in full for value in numbers(cell)]
+        assert numbers(row) == pytest.approx(
+            [numbers(full[0][0])[0], *ours, *(numbers(told)[0] for _, _, told in full)], abs=1.1e-3
+        )
 
 
 def test_every_name_is_on_the_page():

@@ -42,7 +42,7 @@ def test_result_is_what_its_files_say(done, folder):
 
 def test_it_learns_and_is_fooled(done):
     assert done.result.mean_average_precision.known["all_point"] > 0.2
-    assert done.result.wilderness[0].fp_per_1000 > 0
+    assert done.result.wilderness[0].point.total.fp_per_1000.value > 0
     assert done.result.owod.a_ose > 0
 
 

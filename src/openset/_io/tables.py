@@ -33,9 +33,16 @@ def read_table(path: str | Path, *, names: Sequence[str] = (), prefixes: Sequenc
     if file.suffix.lower() not in readers:
         raise OpenSetError(f"{file}: cannot read '{file.suffix}' files; use .parquet, .csv or .tsv.")
     table = readers[file.suffix.lower()](file)
+    return with_plain_names(table, str(file), names=names, prefixes=prefixes)
+
+
+def with_plain_names(
+    table: "pl.DataFrame", called: str, *, names: Sequence[str] = (), prefixes: Sequence[str] = ()
+) -> "pl.DataFrame":
+    """A table of at least one row with its columns called as `read_table` says; an error calls the table `called`."""
     if table.height == 0:
-        raise OpenSetError(f"{file} has column names but no rows.")
-    return table.rename(_plain_names(file, table.columns, names, prefixes))
+        raise OpenSetError(f"{called} has column names but no rows.")
+    return table.rename(_plain_names(called, table.columns, names, prefixes))
 
 
 @dataclass(frozen=True)
@@ -56,7 +63,7 @@ class TableRows:
         with readable(file), without_panics():
             lazy = _SCANNERS[file.suffix.lower()](file)
             schema = lazy.collect_schema()
-        plain = _plain_names(file, schema.names(), names, prefixes)
+        plain = _plain_names(str(file), schema.names(), names, prefixes)
         return cls(file, lazy.rename(plain), {plain[name]: kind for name, kind in schema.items()})
 
     def batches(self, columns: Sequence[str], n_rows: int) -> "Iterator[pl.DataFrame]":
@@ -104,12 +111,12 @@ _SCANNERS: dict[str, Callable[[Path], "pl.LazyFrame"]] = {
 }
 
 
-def _plain_names(file: Path, columns: Sequence[str], names: Sequence[str], prefixes: Sequence[str]) -> dict[str, str]:
-    """What each column of a file is called for as."""
+def _plain_names(called: str, columns: Sequence[str], names: Sequence[str], prefixes: Sequence[str]) -> dict[str, str]:
+    """What each column of a table is called for as; an error calls the table `called`."""
     plain = [_plain(name.strip(), names, prefixes) for name in columns]
     twice = next((name for name in plain if plain.count(name) > 1 or name.endswith("_duplicated_0")), None)
     if twice is not None:
-        raise OpenSetError(f"{file} has the column '{twice.removesuffix('_duplicated_0')}' twice.")
+        raise OpenSetError(f"{called} has the column '{twice.removesuffix('_duplicated_0')}' twice.")
     return dict(zip(columns, plain, strict=True))
 
 

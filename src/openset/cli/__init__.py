@@ -20,7 +20,6 @@ app = typer.Typer(
     help="Measure, compare and operate models that must say: I don't know this.",
     epilog="Add to any command: --debug to see the traceback of an error, --plugin FILE.py to run your own file first.",
     no_args_is_help=True,
-    add_completion=False,
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,
 )

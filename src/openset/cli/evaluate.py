@@ -118,6 +118,7 @@ def command(
     from openset.results.document import Document
     from openset.results.metric_bars import needed_by, parse_metric_bar
     from openset.results.score_tables import scores_table
+    from openset.scoring import SEVERAL_RESAMPLES
 
     paths = [Path(file) for file in files]
     check_outputs(json, latex, markdown, csv, report, folder=figures, inputs=[*paths, fit, tune, threshold])
@@ -141,7 +142,8 @@ def command(
         place: scale.evaluate(source, against=against, also=also, intervals=intervals, n_resamples=resamples, seed=seed)
         for place, source in sources.items()
     }
-    n_resamples = [0 if scores is None else resamples or resamples_for(len(scores)) for scores in models]
+    few = SEVERAL_RESAMPLES if given.several else None
+    n_resamples = [0 if scores is None else resamples or few or resamples_for(len(scores)) for scores in models]
     evaluations = []
     with progress("Evaluating", sum(n_resamples) if intervals else 1) as advance:
         for place, (file, scores, n) in enumerate(zip(given.files, models, n_resamples, strict=True)):

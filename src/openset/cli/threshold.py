@@ -35,6 +35,7 @@ _MEANING = {
     "acceptance": "knowns accepted",
     "ccr": "knowns accepted and correct",
     "accuracy_on_accepted": "accuracy on accepted knowns",
+    "operational_accuracy": "all decided correctly (OOSA)",
     "fpr": "open-set samples accepted",
     "fpr_negative": "negatives accepted",
     "fpr_unknown": "unknowns accepted",
@@ -111,7 +112,7 @@ def command(
     check_outputs(out, json, inputs=[validation, apply, fit])
     reading = Reading(score, background, fit, unknown_label, negative_label, known_class)
     if unknown_share is not None:
-        taken = rule is not None and "unknown_share" in parse_rule(rule)[0].options
+        taken = rule is not None and "unknown_share" in parse_rule(rule)[0].parameters
         _check_share(unknown_share, used=apply is not None or taken)
     chosen_on = None
     if validation.suffix.lower() == ".json":
@@ -215,7 +216,7 @@ def _check_share(unknown_share: float, *, used: bool) -> None:
     if not used:
         from openset.operating import RULES
 
-        takers = " or ".join(rule.name for rule in RULES.values() if "unknown_share" in rule.options)
+        takers = " or ".join(rule.name for rule in RULES.values() if "unknown_share" in rule.parameters)
         raise OpenSetError(
             f"--unknown-share is for --rule {takers}, and for the precision on the scores of --apply: give one of "
             "these, or leave it out."

@@ -49,6 +49,10 @@ def command(
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in --out.")] = False,
     data_root: DataRootOption = None,
     skip_corrupt: SkipCorruptOption = False,
+    logger: Annotated[
+        list[str] | None,
+        typer.Option("--logger", help="Also report to tensorboard, wandb or mlflow; may be repeated."),
+    ] = None,
     report: ReportOption = None,
     figures: FiguresOption = None,
     json: JsonOption = None,
@@ -121,6 +125,7 @@ def command(
                     out,
                     on_corrupt="skip" if skip_corrupt else "stop",
                     watch=watch,
+                    loggers=logger or (),
                     tell=lambda note: screen.print(note, style="dim", highlight=False, markup=False),
                 )
         except Interrupted as stopped:

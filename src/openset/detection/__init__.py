@@ -10,6 +10,6 @@ from openset.detection.read.results import read_detections as read_detections
 from openset.detection.read.supervision import from_supervision as from_supervision
 
 __all__ = [
-    "Detections", "GroundTruth", "OpenSetEvaluation", "evaluate_open_set", "match", "read_detections",
-    "read_ground_truth",
+    "Detections", "GroundTruth", "OpenSetEvaluation", "evaluate_open_set", "from_supervision", "match",
+    "read_detections", "read_ground_truth",
 ]  # fmt: skip

@@ -3,8 +3,9 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
+from openset._core.annotations import ArrayLike
 from openset._core.checks import UNKNOWN
 from openset.errors import OpenSetError, is_number
 

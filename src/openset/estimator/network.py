@@ -5,12 +5,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from openset import operating
+from openset._core.annotations import ArrayLike
 from openset._core.calls import parse_call
 from openset.errors import OpenSetError, did_you_mean, need
 from openset.estimator.labels import numbered, unknown_label_for, with_unknown

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.model_selection import train_test_split
 from sklearn.pipeline import Pipeline
@@ -14,6 +14,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import assert_all_finite, check_is_fitted, column_or_1d
 
 from openset import operating
+from openset._core.annotations import ArrayLike
 from openset.errors import OpenSetError, check_share
 from openset.estimator.labels import numbered, unknown_label_for, with_unknown
 from openset.estimator.opened import Opened

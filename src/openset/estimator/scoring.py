@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
+from openset._core.annotations import ArrayLike
 from openset._core.resampling import Request, evaluator
 from openset.errors import OpenSetError
 from openset.estimator.opened import Opened

@@ -4,9 +4,10 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
+from openset._core.annotations import ArrayLike
 from openset.errors import OpenSetError
 
 Rows = NDArray[np.intp]

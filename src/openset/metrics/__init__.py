@@ -19,9 +19,12 @@ from openset.metrics.decisions import normalized_accuracy as normalized_accuracy
 from openset.metrics.decisions import open_set_confusion_matrix as open_set_confusion_matrix
 from openset.metrics.decisions import open_set_f_score as open_set_f_score
 from openset.metrics.decisions import openness as openness
+from openset.metrics.decisions import operational_accuracy as operational_accuracy
 from openset.metrics.decisions import youden_index as youden_index
 from openset.metrics.ranking import accuracy_auroc as accuracy_auroc
+from openset.metrics.ranking import augrc as augrc
 from openset.metrics.ranking import aupr as aupr
+from openset.metrics.ranking import aupr_trapezoid as aupr_trapezoid
 from openset.metrics.ranking import aurc as aurc
 from openset.metrics.ranking import auroc as auroc
 from openset.metrics.ranking import ccr_at_fpr as ccr_at_fpr
@@ -33,8 +36,10 @@ from openset.metrics.ranking import partial_open_auc as partial_open_auc
 
 __all__ = [
     "METRICS", "AcceptedOpenClass", "Confidence", "Confidences", "ConfusionMatrix", "Metric", "accuracy_auroc",
-    "aupr", "aurc", "auroc", "brier_score", "ccr_at_fpr", "closed_set_accuracy", "confidence", "describe",
+    "augrc", "aupr", "aupr_trapezoid", "aurc", "auroc",
+    "brier_score", "ccr_at_fpr", "closed_set_accuracy", "confidence", "describe",
     "error_at_tpr", "expected_calibration_error", "fpr_at_tpr", "known_precision", "metric", "normalized_accuracy",
-    "open_auc", "open_set_confusion_matrix", "open_set_f_score", "openness", "partial_open_auc", "titled",
+    "open_auc", "open_set_confusion_matrix", "open_set_f_score", "openness",
+    "operational_accuracy", "partial_open_auc", "titled",
     "youden_index",
 ]  # fmt: skip

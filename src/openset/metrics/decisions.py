@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
+from openset._core.annotations import ArrayLike
 from openset._core.checks import (
     as_ints,
     as_scores,
@@ -18,7 +19,7 @@ from openset._core.checks import (
     open_mask,
     resolve_classes,
 )
-from openset._core.counts import Tally, count
+from openset._core.counts import Counts, Tally, count
 from openset._core.decisions import confusion_counts, confusion_rows, first_acceptance
 from openset._core.folds import AT_END, Best, Fold, Reading, at_threshold, point_of
 from openset.curves import Average, macro_f_of, micro_f_of, normalized_accuracy_of, youden_of
@@ -69,6 +70,15 @@ def _normalized_accuracy(
 
     # In a bin the value is convex in the wrong ones accepted: best with none or all, both of which the best order has.
     return pick(curve, threshold)
+
+
+def _operational_accuracy(counts: Counts, *, threshold: float, unknown_share: float | None = None) -> float:
+    at = counts.at(threshold)
+    right, caught = float(counts.right[at]), float(counts.n_open - counts.open[at])
+    if unknown_share is None:
+        return (right + caught) / float(counts.n_known + counts.n_open)
+    check_share("operational_accuracy", "unknown_share", unknown_share, zero=True)
+    return (1 - unknown_share) * right / float(counts.n_known) + unknown_share * caught / float(counts.n_open)
 
 
 @metric(
@@ -206,6 +216,42 @@ def normalized_accuracy(
     """
     counts = count(labels, predictions, unknown_score, against, groups, n_classes, zero_division)
     return _normalized_accuracy(threshold=threshold, weight=weight, aus=aus)(counts)
+
+
+@metric(
+    "Operational open-set accuracy at threshold {threshold:g}",
+    of=_operational_accuracy,
+    paper="Cruz et al., Operational Open-Set Recognition and PostMax Refinement, ECCV 2024",
+    variants=(),
+)
+def operational_accuracy(
+    labels: ArrayLike,
+    predictions: ArrayLike,
+    unknown_score: ArrayLike,
+    *,
+    threshold: float,
+    unknown_share: float | None = None,
+    against: str = "all",
+    groups: ArrayLike | None = None,
+    n_classes: int | None = None,
+) -> float:
+    """Fraction of samples decided correctly at a threshold that was chosen on other data (OOSA).
+
+    A known is decided correctly if it is accepted and classified correctly, an open-set sample if it is rejected. The
+    threshold has no default and is never searched for here: choose it on validation data, for example by the rule
+    `best_accuracy`, and give its value. The samples count alike; with `unknown_share`, knowns and open-set samples are
+    weighted as if this fraction of what arrives was open-set.
+
+    Three knowns, one of them rejected, and one of two unknowns caught:
+
+    >>> labels, predictions, score = [0, 1, 1, -2, -2], [0, 1, 1, 0, 1], [0.1, 0.2, 0.7, 0.4, 0.9]
+    >>> operational_accuracy(labels, predictions, score, threshold=0.5)
+    0.6
+    >>> operational_accuracy(labels, predictions, score, threshold=0.5, unknown_share=0.1).__round__(4)
+    0.65
+    """
+    counts = count(labels, predictions, unknown_score, against, groups, n_classes)
+    return _operational_accuracy(counts, threshold=threshold, unknown_share=unknown_share)
 
 
 def openness(*, n_train: int, n_test: int, n_target: int | None = None) -> float:

@@ -5,8 +5,9 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
+from openset._core.annotations import ArrayLike
 from openset._core.checks import as_ints, as_probabilities, as_text, check_labels, check_lengths, open_mask
 from openset.errors import OpenSetError, check_choice
 from openset.metrics._card import metric

@@ -5,8 +5,8 @@ from dataclasses import replace
 from typing import Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
 
+from openset._core.annotations import ArrayLike
 from openset._core.arithmetic import divide, unit_bits, unit_sum
 from openset._core.checks import check_threshold
 from openset._core.counts import Tally, count
@@ -53,6 +53,16 @@ def _aupr(*, positive: Positive = "unknown") -> Fold:
 
     plain = Sum(term=term, value=lambda total, _: total / 2 ** unit_bits(1))
     return replace(plain, bounds=lambda best, worst: (_least_aupr(worst, positive), plain(best)))
+
+
+def _aupr_trapezoid(counts: Tally, *, positive: Positive = "unknown") -> float:
+    check_choice("aupr_trapezoid", "positive", positive, ("known", "unknown"))
+    total = 0
+    for run in counts.windows():
+        curve = precision_recall_of(run, positive)
+        gain = np.abs(np.diff(curve.recall))
+        total += unit_sum(gain * (curve.precision[1:] + curve.precision[:-1]) / 2, 1)
+    return total / 2 ** unit_bits(1)
 
 
 def _least_aupr(counts: Tally, positive: Positive) -> float:
@@ -161,6 +171,13 @@ def _aurc() -> Fold:
     return Sum(
         term=lambda run: risk_units(run.accepted, run.accepted - run.right, run.n_samples),
         value=lambda total, all_of: total / (int(all_of.n_samples) << unit_bits(all_of.n_samples)),
+    )
+
+
+def _augrc() -> Fold:
+    return Sum(
+        term=lambda run: twice_area(np.diff(run.accepted), run.accepted - run.right),
+        value=lambda total, all_of: total / (2 * int(all_of.n_samples) ** 2),
     )
 
 
@@ -291,6 +308,34 @@ def aupr(
     0.75
     """
     return _aupr(positive=positive)(count(labels, None, unknown_score, against, groups))
+
+
+@metric(
+    "AUPR, trapezoid ({positive} positive)",
+    of=_aupr_trapezoid,
+    paper="straight lines between the points, as OpenOOD and pytorch-ood report AUPR",
+    variants=({"positive": "unknown"}, {"positive": "known"}),
+    uses_predictions=False,
+)
+def aupr_trapezoid(
+    labels: ArrayLike,
+    unknown_score: ArrayLike,
+    *,
+    positive: Positive = "unknown",
+    against: str = "all",
+    groups: ArrayLike | None = None,
+) -> float:
+    """Area under precision-recall with straight lines between its points, of finding unknowns, or knowns.
+
+    Straight lines promise precisions that no threshold reaches, so the value is mostly above average precision
+    (`aupr`): it is here for comparison with results that were computed so. The curve begins at recall 0, precision 1.
+
+    Points (recall, precision) of the example: (0, 1), (.5, 1), (.5, .5), (.5, .333), (1, .5), (1, .4).
+
+    >>> round(aupr_trapezoid([0, 0, 0, -2, -2], [0.1, 0.4, 0.35, 0.8, 0.3]), 4)
+    0.7083
+    """
+    return _aupr_trapezoid(count(labels, None, unknown_score, against, groups), positive=positive)
 
 
 @metric(
@@ -427,6 +472,35 @@ def aurc(
     0.3889
     """
     return _aurc()(count(labels, predictions, unknown_score, against, groups))
+
+
+@metric(
+    "AUGRC",
+    fold=_augrc,
+    better="lower",
+    span=(0.0, 0.5),
+    paper="Traub et al., Overcoming Common Flaws in the Evaluation of Selective Classification Systems, NeurIPS 2024",
+)
+def augrc(
+    labels: ArrayLike,
+    predictions: ArrayLike,
+    unknown_score: ArrayLike,
+    *,
+    against: str = "all",
+    groups: ArrayLike | None = None,
+) -> float:
+    """Area under generalized risk-coverage: mean fraction of all samples that are accepted errors, over coverages.
+
+    The generalized risk at a threshold is (errors among the accepted) / (all samples), not / (accepted) as in `aurc`:
+    it is the chance of an error that nobody catches, and its area gives all errors the same weight, where AURC weights
+    the first ones most. An accepted open-set sample is an error, like an accepted misclassified known. With e the
+    fraction of errors when all are accepted, AUGRC = (1 - AUROC of errors against correct ones) * e (1 - e) + e^2 / 2;
+    ties count half. Rejecting by chance gives e / 2.
+
+    >>> augrc([0, 0, -2], [0, 1, 0], [0.1, 0.5, 0.9]).__round__(4)  # risks 0, 0, 1/3, 2/3 at coverages 0, 1/3, 2/3, 1
+    0.2222
+    """
+    return _augrc()(count(labels, predictions, unknown_score, against, groups))
 
 
 @metric(

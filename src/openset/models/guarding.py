@@ -15,7 +15,7 @@ from openset.errors import OpenSetError
 from openset.operating import Origin, Threshold
 from openset.operating.decisions import Decisions, decide
 from openset.operating.origin import numbered
-from openset.posthoc import FittedScore, Outputs, ScoreSpec, fit, load, parse_score
+from openset.posthoc import FittedScore, Head, Outputs, ScoreSpec, fit, load, parse_score
 
 Runner = Callable[[Any], Outputs]
 
@@ -164,6 +164,7 @@ def _run_torch(model: Any, spec: ScoreSpec) -> Runner:
 
     deep = bool({"features", "head"} & set(spec.card.needs))
     found: list[LastLayer] = []
+    head: list[Head | None] = []
 
     def run(inputs: Any) -> Outputs:
         if model.training:
@@ -186,14 +187,23 @@ def _run_torch(model: Any, spec: ScoreSpec) -> Runner:
                         f"The score '{spec}' needs the features of the network, and they cannot be found: {layer.why}."
                     )
                 found.append(layer)
+                if "head" in spec.card.needs:
+                    head.append(_double(layer.head()))
         return Outputs(
             logits=_numpy(logits),
             features=_numpy(features),
-            head=found[0].head() if "head" in spec.card.needs else None,
+            head=head[0] if head else None,
             name="the network",
         )
 
     return run
+
+
+def _double(head: Head | None) -> Head | None:
+    """In the precision that scores compute in, so that it is not converted for every batch."""
+    assert head is not None
+    weight, bias = head
+    return (None if weight is None else weight.astype(np.float64)), None if bias is None else bias.astype(np.float64)
 
 
 def _numpy(tensor: Any) -> Any:

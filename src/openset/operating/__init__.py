@@ -7,6 +7,7 @@ from openset.operating.rule_card import RULES as RULES
 from openset.operating.rule_card import Rule as Rule
 from openset.operating.rules import at_acceptance as at_acceptance
 from openset.operating.rules import at_fpr as at_fpr
+from openset.operating.rules import best_accuracy as best_accuracy
 from openset.operating.rules import best_f as best_f
 from openset.operating.rules import best_youden as best_youden
 from openset.operating.rules import choose as choose

@@ -145,7 +145,9 @@ def apply_to_files(
         about = {"schema": SCHEMA, "threshold": decider.threshold.as_json(), "files": [str(file) for file in files]}
         write_batches(out, tables(), schema, name="decisions", about=about)
     found = tuple(counted.values())
-    return Applied(found, tuple(_notes(decider, found)), pl.concat(first).head(shown) if first else pl.DataFrame())
+    return Applied(
+        found, tuple(notes_on_files(decider, found)), pl.concat(first).head(shown) if first else pl.DataFrame()
+    )
 
 
 def _schema(*, several: bool, named: bool, single: bool) -> "Schema":
@@ -171,7 +173,8 @@ def _table(batch: Batch, found: Decisions, file: str, schema: "Schema") -> "pl.D
     return table.select(pl.col(name).cast(kind) if table[name].dtype != kind else name for name, kind in schema.items())
 
 
-def _notes(decider: Decider, files: Sequence[FileDecisions]) -> list[str]:
+def notes_on_files(decider: Decider, files: Sequence[FileDecisions]) -> list[str]:
+    """What to know before relying on the decisions."""
     found = list(decider.threshold.notes)
     for one in files:
         own = [decider.threshold.origin.doubt(one.origin), *notes_on_unlabelled(one.n_unknown, one.n)]

@@ -6,6 +6,7 @@ from functools import cached_property
 from typing import Any
 
 from openset._core.checks import RESERVED_GROUPS, Bools, open_mask
+from openset._core.shown import Shown
 from openset.intervals import Interval, clopper_pearson
 from openset.operating.notes import notes_on
 from openset.scores import Scores
@@ -47,11 +48,12 @@ class Rate:
 
 
 @dataclass(frozen=True, eq=False)  # as a mapping: equal to any with the same fractions
-class Rates(Mapping[str, float]):
+class Rates(Shown, Mapping[str, float]):
     """The fractions at a threshold by key; `rates` has their intervals.
 
     Keys: `acceptance`, `ccr` and `accuracy_on_accepted` of the knowns, where there are any; `fpr` of the open-set
-    samples that were asked for; of all of them also `fpr_negative` and `fpr_unknown`, and `fpr@GROUP` for each group.
+    samples that were asked for; of all of them also `fpr_negative` and `fpr_unknown`, and `fpr@GROUP` for each group;
+    `operational_accuracy`, where there are both: knowns accepted and classified correctly, open-set samples rejected.
     """
 
     rates: Mapping[str, Rate]
@@ -92,6 +94,10 @@ def rates_of(scores: Scores, rejected: Bools, *, against: str = "all", level: fl
     }
     for part in [against] if against != "all" else scores.against_choices():
         counted[_key(part, against)] = ("fpr", part, accepted, open_mask(scores.labels, part, scores.groups))
+    asked = open_mask(scores.labels, against, scores.groups)
+    if known.any() and asked.any():
+        decided = (accepted & right) | (rejected & asked)
+        counted["operational_accuracy"] = ("operational_accuracy", against, decided, known | asked)
     made = {}
     for key, (name, part, which, among) in counted.items():
         n = int(among.sum())

@@ -63,6 +63,22 @@ def best_youden(scores: Scores, average: Average = "macro", *, against: str = "a
     return _freeze(scores, counts, at, RULES["best_youden"].text(average, against=against))
 
 
+@rule(0.5, needs_open_set=True)
+def best_accuracy(scores: Scores, unknown_share: float = 0.5, *, against: str = "all") -> Threshold:
+    """Threshold at which most samples are decided correctly, if a fraction `unknown_share` of them is open-set.
+
+    Largest (1 - `unknown_share`) * CCR + `unknown_share` * (1 - FPR), the operational accuracy on these samples; of
+    equal ones the smallest threshold.
+
+    >>> best_accuracy(Scores([0, 0, -2, -2], [0, 0, 0, 0], [0.1, 0.3, 0.4, 0.9])).value
+    0.3
+    """
+    check_share("best_accuracy", "unknown_share", unknown_share, zero=True)
+    counts = scores.counts(against)
+    accuracy = (1 - unknown_share) * counts.ccr + unknown_share * (1 - counts.fpr)
+    return _freeze(scores, counts, int(accuracy.argmax()), RULES["best_accuracy"].text(unknown_share, against=against))
+
+
 @rule(10, needs_open_set=True)
 def min_cost(
     scores: Scores,
@@ -154,7 +170,7 @@ def choose(scores: Scores, rule: str, *, against: str = "all", unknown_share: fl
     card, given = parse_rule(rule)
     beside = {"against": None if against == "all" else against, "unknown_share": unknown_share}
     for option, value in beside.items():
-        if value is None or option not in card.options:
+        if value is None or option not in card.parameters:
             continue
         if given.setdefault(option, value) != value:
             raise OpenSetError(

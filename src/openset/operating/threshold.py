@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
+from openset._core.annotations import ArrayLike
 from openset._core.checks import Bools, Floats, Ints, as_ints, as_scores, check_finite, check_lengths
 from openset._core.decisions import is_rejected
+from openset._core.shown import Shown
 from openset._io.json_files import as_json, read_json, write_json
 from openset.errors import OpenSetError, warn_deprecated
 from openset.operating.notes import notes_on, notes_on_choice, notes_on_classes
@@ -25,7 +26,7 @@ SCHEMA, PER_CLASS = 2, 3
 
 
 @dataclass(frozen=True)
-class Threshold:
+class Threshold(Shown):
     """A frozen operating point: a sample is rejected iff its unknown score is above `value`.
 
     >>> frozen = Threshold(0.5, "by hand", {}, 0)

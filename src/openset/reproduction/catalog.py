@@ -144,7 +144,7 @@ ENTRIES: dict[str, Entry] = {
             "families:reproduce",
             {
                 "smoke": Needs("no data (drawn scenes)", "seconds"),
-                "cpu": Needs("no data (drawn scenes)", "about 4 minutes per seed on one core; --seeds 0-4"),
+                "cpu": Needs("no data (drawn scenes)", "about 2 minutes of one core per seed; --seeds 0-4"),
             },
         ),
     )

@@ -174,20 +174,19 @@ def _larger(
     pairs: Sequence[tuple[str, str]],
     differences: Differences,
 ) -> Claim:
-    """Holds if every interval lies above 0."""
+    """Holds if every interval lies above 0, does not if one lies below; else the seeds do not tell."""
     keys = [(*pair, recall) for pair in pairs for recall in (0.1, 0.3, 0.5)]
-    values = [differences.get(key) for key in keys]
-    lows = [None if value is None else value.low for value in values]
+    values = [value for key in keys if (value := differences.get(key)) is not None and value.low is not None]
+    above = len(values) == len(keys) and all(value.low is not None and value.low > 0 for value in values)
+    below = any(value.high is not None and value.high < 0 for value in values)
     return Claim(
         text,
         source,
-        None if None in lows else all(low > 0 for low in lows if low is not None),
+        False if below else True if above else None,
         {
             f"{first} - {second} at {recall:g}": value.text(digits=3, sign=True)
-            for (first, second, recall), value in zip(keys, values, strict=True)
-            if value is not None
+            for first, second, recall in keys
+            if (value := differences.get((first, second, recall))) is not None
         },
-        "holds: every interval of the difference lies above 0"
-        if None not in lows
-        else "needs two seeds or more that reach each recall",
+        "holds: every interval above 0; does not hold: one below 0",
     )

@@ -45,7 +45,7 @@ def reproduce(options: Options) -> Report:
         for first, second in _PAIRS
         for recall in RECALLS
     ]
-    drawn = draw(options, NAME, "families", "impact_of_families", _means(found))
+    drawn = draw(options, NAME, "impact-of-families", "impact_of_families", _means(found))
     return Report(
         NAME,
         "Wilderness Impact by family of detectors",

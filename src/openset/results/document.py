@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from openset._core.registry import Registry
+from openset._core.shown import Shown
 from openset._io.json_files import read_json, write_json
 from openset.errors import OpenSetError, did_you_mean
 from openset.evaluation import Evaluation, Result
@@ -39,7 +40,7 @@ class Group:
 
 
 @dataclass(frozen=True, eq=False)
-class Document:
+class Document(Shown):
     """Evaluations of one or several models with all that belongs to them; make one by `Document.of`."""
 
     names: tuple[str, ...]

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from openset._core.shown import Shown
 from openset.results.numbers import number
 
 
@@ -38,7 +39,7 @@ def text_of(content: Content) -> str:
 
 
 @dataclass(frozen=True)
-class Table:
+class Table(Shown):
     """Rows under a head."""
 
     head: Sequence[str]

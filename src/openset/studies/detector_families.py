@@ -99,8 +99,6 @@ def _read(file: Path, settings: Settings) -> Any:
 
 def _train(head: str, seed: int, settings: Settings) -> dict[str, Any]:
     with needing("Comparing families of detectors, which trains them,"):
-        import torch
-
         from openset.detection.adapters.yolo import detect, train
     training, known, wild = _scenes(seed, settings)
     model = train(
@@ -118,8 +116,7 @@ def _train(head: str, seed: int, settings: Settings) -> dict[str, Any]:
     rows = []
     for family in FAMILIES:
         if family.head == head:
-            torch.manual_seed(seed)
-            results = as_results(detect(model, pixels(known), passes=family.passes), 1)
+            results = as_results(detect(model, pixels(known), passes=family.passes, seed=seed), 1)
             wild_results = as_results(detect(model, pixels(wild), passes=family.passes), len(known) + 1)
             found = evaluate_open_set(truth, results, wild_truth, wild_results, recalls=RECALLS, bootstrap=0)
             rows.append(asdict(_summary(family, seed, found)))

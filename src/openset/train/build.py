@@ -1,11 +1,13 @@
 """From a recipe and data to a network and the engine that runs it."""
 
+from collections.abc import Sequence
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
 from lightning_fabric import Fabric
+from lightning_fabric.loggers.logger import Logger
 from lightning_fabric.strategies.ddp import DDPStrategy
 
 from openset.backbones import build_backbone
@@ -23,8 +25,8 @@ if TYPE_CHECKING:
 _SEEN = 1000  # samples that a backbone looks at before training
 
 
-def make_fabric(config: Config) -> Fabric:
-    """The engine: device, precision, processes."""
+def make_fabric(config: Config, loggers: Sequence[Logger] = ()) -> Fabric:
+    """The engine: device, precision, processes, and who is told of metric values."""
     several = config.engine.devices * config.engine.nodes > 1
     method = METHODS[config.method.name]
     # Players that take turns leave each other's parameters without gradients.
@@ -39,6 +41,7 @@ def make_fabric(config: Config) -> Fabric:
             num_nodes=engine.nodes,
             precision=engine.precision,
             strategy=strategy,
+            loggers=list(loggers),
         )
     except Exception as error:  # Fabric has no kind of its own for what a machine does not have
         raise OpenSetError(

@@ -150,6 +150,7 @@ def finish_epoch(run: Run) -> None:
         **validate(run),
     }
     state.history.append(row)
+    run.fabric.log_dict({name: value for name, value in row.items() if name != "epoch"}, step=state.epoch + 1)
     if config.train.select != "last":
         value = row[f"val_{config.train.select}"]
         if value > state.best:

@@ -3,7 +3,7 @@
 import os
 import shutil
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -30,6 +30,7 @@ from openset.train.config import Config, Named, read_config
 from openset.train.feed import Feed
 from openset.train.infer import as_arrays, run_network, scores_of
 from openset.train.lock import age
+from openset.train.loggers import make_loggers, reporting
 from openset.train.loop import Watch, fit
 from openset.train.predict import TrainedRun
 from openset.train.processes import join, leave
@@ -127,16 +128,18 @@ def train(
     on_corrupt: str = "stop",
     watch: Watch | None = None,
     tell: Callable[[str], object] = str,
+    loggers: Sequence[str] = (),
 ) -> dict[str, Any]:
     """Train as `config` says and write everything to `out`; returns the summary.
 
     The folder must have been settled by `begin`. What is already there is not done again. Images that cannot be
-    decoded `stop` it, or it can `skip` them.
+    decoded `stop` it, or it can `skip` them. `loggers` are names of `openset.train.loggers`; they change nothing.
     """
     if (out / "summary.json").exists():
         tell(f"{out} is finished; nothing to do.")
         return dict(read_json(out / "summary.json"))
-    fabric = make_fabric(config)
+    told = make_loggers(loggers, out)
+    fabric = make_fabric(config, told)
     join(fabric)
     protocol = _protocol(config, on_corrupt)
     if fabric.is_global_zero:
@@ -158,7 +161,7 @@ def train(
     val_feed = Feed(protocol.val, config.data)
     _try_threshold(config, protocol.val)
     network = make_network(config, train_feed, len(protocol.class_names))
-    with threads_for(network, config, input_shape(train_feed, config)):
+    with threads_for(network, config, input_shape(train_feed, config)), reporting(told, config.as_plain()):
         return _fit_and_score(fabric, network, protocol, train_feed, val_feed, config, out, watch, tell)
 
 
@@ -198,8 +201,20 @@ def _fit_and_score(
         "device": str(fabric.device),
     }
     summary = write_results(config, protocol, network.method, outputs, out, extra)
+    fabric.log_dict(_headline(summary), step=run.state.epoch)
     leave(fabric)
     return summary
+
+
+def _headline(summary: dict[str, Any]) -> dict[str, float]:
+    """What loggers are told of the test part."""
+    wanted = ("open_auc", "auroc", "closed_set_accuracy")
+    found = {
+        f"test_{one['name']}": one["value"]
+        for one in summary["files"][0]["metrics"]
+        if one["name"] in wanted and not one["params"] and one["against"] in (None, "all")
+    }
+    return {name: value for name, value in found.items() if value is not None}
 
 
 def score_parts(

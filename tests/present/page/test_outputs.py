@@ -76,7 +76,7 @@ def test_splits_are_summed_up_on_the_page(make_scores, tmp_path):
 
 def test_one_kind_of_open_set_sample_can_be_chosen(files, tmp_path):
     assert run("evaluate", files[0], "--resamples", 20, "--against", "negative", "--report", tmp_path / "r.html") == 0
-    assert "Against negatives" in (tmp_path / "r.html").read_text(encoding="utf-8")
+    assert "Headline metrics against negatives" in (tmp_path / "r.html").read_text(encoding="utf-8")
 
 
 def test_compare_writes_the_page_with_its_tests(files, tmp_path):
@@ -179,7 +179,7 @@ def test_without_matplotlib_figures_say_what_to_install(files, tmp_path):
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 2
-    assert done.stderr == "Error: Figures need matplotlib: pip install 'openset[plot]'.\n"
+    assert done.stderr == "Error: Drawing figures needs matplotlib: pip install 'openset[plot]'.\n"
 
 
 def test_the_page_needs_no_matplotlib(files, tmp_path):

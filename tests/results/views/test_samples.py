@@ -40,6 +40,12 @@ def test_the_worst_of_all_and_the_worst_of_each_class_and_group(make_scores, mos
             )
 
 
+def test_a_class_that_is_never_among_the_worst_is_there_all_the_same():
+    labels = [-2] * 100
+    scores = Scores([0, *labels], [0] * 101, np.arange(101.0), open_classes=["", *(["cat"] * 97), "dog", "dog", "dog"])
+    assert worst_samples(scores, most=10, per_class=2).slipped.tolist() == [*range(1, 9), 98, 99]
+
+
 def test_equal_scores_come_in_the_order_of_rows():
     scores = Scores([0, 0, -2, -2], [0, 0, 0, 0], [0.5, 0.5, 0.5, 0.5])
     found = worst_samples(scores, most=1)

@@ -156,12 +156,15 @@ def detect(
     min_score: float = 0.01,
     nms: float = 0.45,
     passes: int = 1,
+    seed: int | None = None,
     batch: int = 64,
 ) -> list[tuple[Floats, Ints, Floats, Floats]]:
     """Boxes, classes, scores and background scores of every picture.
 
-    With several `passes`, dropout is on and they are averaged.
+    With several `passes`, dropout is on and they are averaged; a `seed` makes them repeat.
     """
+    if seed is not None:
+        torch.manual_seed(seed)
     model.eval()
     if passes > 1:
         model.dropout.train()

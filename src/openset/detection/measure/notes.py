@@ -85,7 +85,7 @@ def _file_order(result: "OpenSetEvaluation") -> Iterator[str]:
     if any(row.variant == IN_FILE_ORDER for row in result.wilderness):
         yield (
             f"the variant '{IN_FILE_ORDER}' adds wild images in the order of their file, as the released program does: "
-            "another order gives another value"
+            "another order gives another value; its interval is too short where images are few"
         )
 
 

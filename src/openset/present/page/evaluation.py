@@ -90,7 +90,9 @@ def _verdict(document: Document) -> str:
 
 def _models(document: Document) -> str:
     found = overview_table(document)
-    sheet = replace(found, below=(), note="", title="Headline metrics")
+    parts = {part for one in document.evaluations for part in one.against}
+    title = "Headline metrics" + (f" against {called(next(iter(parts)))}" if len(parts) == 1 else "")
+    sheet = replace(found, below=(), note="", title=title)
     made = [table(sheet, name="models", search=len(found.rows) > 10)]
     if found.below:
         means = Table(["Splits of one model", *found.head[1:]], found.below, title=found.note, align=found.align)

@@ -6,8 +6,8 @@ from typing import Any
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure, SubFigure
 from matplotlib.lines import Line2D
-from numpy.typing import ArrayLike
 
+from openset._core.annotations import ArrayLike
 from openset.curves import OscrCurve, RocCurve, oscr_of, roc_curve, roc_of
 from openset.estimator import scores_of
 from openset.estimator.opened import Opened
