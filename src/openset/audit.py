@@ -1,8 +1,8 @@
 """How a metric could be fooled, on the user's own scores: the three constructions of the OpenAUC paper.
 
 Each construction changes a model's output on some samples so that a metric does not notice (or even improves) while
-the model gets worse at rejecting unknowns or at accepting right knowns. Each is carried as far as the data allows, and
-the result says how far that was.
+the model gets worse at rejecting unknowns or at accepting correct knowns. Each is carried as far as the data allows,
+and the result says how far that was.
 """
 
 from collections.abc import Callable, Mapping
@@ -51,7 +51,8 @@ class FoolingAttempt:
             return f"{self.metric}: the construction does not apply here ({self.limit})."
         if self.unknown_recall_before is None:
             return (
-                f"{self.metric} stays at {self.before:.3f} for a model that puts its wrong knowns first; {moved} "
+                f"{self.metric} stays at {self.before:.3f} for a model that puts its misclassified knowns first; "
+                f"{moved} "
                 f"({self.changed} pairs of knowns exchanged)."
             )
         same = abs(self.before - self.after) < 1e-9
@@ -78,7 +79,7 @@ class Consistency:
 
     metric: str
     close: bool | None
-    """P1: a right known ranked worse than a wrong one is noticed."""
+    """P1: a correct known ranked worse than a wrong one is noticed."""
     open: bool | None
     """P2: unknowns that are no longer caught are noticed."""
     threshold: bool
@@ -95,7 +96,7 @@ class Audit:
     table: tuple[Consistency, ...]
     curve: UnknownRecallCurve
     at_recall: Mapping[float, int]
-    """For some shares of unknowns caught, the point of the curve with the largest threshold that catches so many."""
+    """For some fractions of unknowns caught, the point of the curve with the largest threshold that catches so many."""
     tied_pairs: float
 
 
@@ -156,14 +157,14 @@ def accept_in_pairs(model: _Model, threshold: float) -> tuple[_Model, int, str]:
 
 
 def exchange_ranks(model: _Model) -> tuple[_Model, int, str]:
-    """Proposition 3: let wrong knowns and right knowns exchange scores until the wrong ones are ranked most known.
+    """Proposition 3: misclassified and correct knowns exchange scores until the former are ranked most known.
 
     Accuracy and AUROC cannot see it: the scores of the knowns as a set stay the same. Each exchange has an open-set
     sample strictly between the two scores, so each costs OpenAUC.
     """
     known = np.flatnonzero(model.label >= 0)  # in score order
     right = model.label[known] == model.prediction[known]
-    low, high = known[right], known[~right][::-1]  # lowest right known first, highest wrong known first
+    low, high = known[right], known[~right][::-1]  # lowest correct known first, highest misclassified known first
     n = min(len(low), len(high))
     low, high = low[:n], high[:n]
     opens = model.score[model.label < 0]
@@ -174,9 +175,9 @@ def exchange_ranks(model: _Model) -> tuple[_Model, int, str]:
     low, high = low[pairs], high[pairs]
     score = model.score.copy()
     score[low], score[high] = model.score[high], model.score[low]
-    limit = f"{len(low)} pairs of a right and a wrong known with an unknown between them"
+    limit = f"{len(low)} pairs of a correct and a misclassified known with an unknown between them"
     if not len(low):
-        limit = "no unknown lies between a right known and a wrong known ranked worse"
+        limit = "no unknown lies between a correct known and a misclassified known ranked worse"
     return _Model(model.label, model.prediction, score, model.n_classes), len(low), limit
 
 

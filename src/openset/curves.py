@@ -1,7 +1,7 @@
 """Curves over all thresholds: frozen results that plots and metrics read.
 
 Every curve starts at `t = -inf`, where nothing is accepted, and has one point per distinct unknown score. FPR is the
-share of open-set samples accepted, CCR the share of knowns accepted and right.
+fraction of open-set samples accepted, CCR the fraction of knowns accepted and correct.
 """
 
 from collections.abc import Callable
@@ -24,7 +24,7 @@ Positive = Literal["known", "unknown"]
 
 @dataclass(frozen=True, eq=False)
 class RocCurve:
-    """Share of knowns accepted (`tpr`) against share of open-set samples accepted (`fpr`)."""
+    """Fraction of knowns accepted (`tpr`) against fraction of open-set samples accepted (`fpr`)."""
 
     thresholds: NDArray[np.floating[Any]]
     fpr: Array
@@ -33,7 +33,7 @@ class RocCurve:
 
 @dataclass(frozen=True, eq=False)
 class OscrCurve:
-    """Share of knowns accepted and right (`ccr`) against share of open-set samples accepted (`fpr`)."""
+    """Fraction of knowns accepted and correct (`ccr`) against fraction of open-set samples accepted (`fpr`)."""
 
     thresholds: NDArray[np.floating[Any]]
     fpr: Array
@@ -95,7 +95,7 @@ class FScoreCurve:
 
 @dataclass(frozen=True, eq=False)
 class UnknownRecallCurve:
-    """Classification metrics at each threshold against the share of unknowns caught (OpenAUC paper, Fig. 1)."""
+    """Classification metrics at each threshold against the fraction of unknowns caught (OpenAUC paper, Fig. 1)."""
 
     thresholds: NDArray[np.floating[Any]]
     unknown_recall: Array
@@ -109,7 +109,7 @@ class UnknownRecallCurve:
 
 @dataclass(frozen=True, eq=False)
 class RiskCoverageCurve:
-    """Share of accepted samples that are wrong (`risk`: misclassified or open-set) against share accepted."""
+    """Fraction of accepted samples that are wrong (`risk`: misclassified or open-set) against fraction accepted."""
 
     thresholds: NDArray[np.floating[Any]]
     coverage: Array
@@ -254,7 +254,7 @@ def risk_sum(accepted: Array, wrong: Array) -> float:
     """Sum of the risks at which single samples are accepted, in the mean over all orders of tied ones.
 
     `accepted` and `wrong` count samples at each distinct score. From a to b accepted samples, w of a being wrong
-    before and a share p of the new ones, the k-th is accepted at a mean risk of (w + (k - a) p) / k. The sum over
+    before and a fraction p of the new ones, the k-th is accepted at a mean risk of (w + (k - a) p) / k. The sum over
     k = a + 1 ... b is (b - a) p + (w - a p) (1 / (a + 1) + ... + 1 / b).
     """
     size = max(float(accepted[-1]), 1.0)
@@ -380,7 +380,7 @@ def unknown_recall_curve(
     n_classes: int | None = None,
     zero_division: float = 0.0,
 ) -> UnknownRecallCurve:
-    """What F-score, Youden's index and normalized accuracy say at each share of unknowns caught.
+    """What F-score, Youden's index and normalized accuracy say at each fraction of unknowns caught.
 
     >>> unknown_recall_curve([0, 0, -2], [0, 0, 0], [0.1, 0.5, 0.9]).unknown_recall
     array([1., 1., 1., 0.])

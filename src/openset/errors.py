@@ -119,7 +119,7 @@ def is_number(value: object) -> bool:
 
 
 def check_share(function: str, name: str, value: float, *, zero: bool = False, one: bool = True) -> float:
-    """Return `value` if it is a share; a percentage gets the hint that the user needs.
+    """Return `value` if it is a fraction; a percentage gets the hint that the user needs.
 
     >>> check_share("fpr_at_tpr", "tpr", 95)
     Traceback (most recent call last):
@@ -132,7 +132,7 @@ def check_share(function: str, name: str, value: float, *, zero: bool = False, o
     span = f"{'[' if zero else '('}0, 1{']' if one else ')'}"
     if not number:
         raise OpenSetError(f"{function}: '{name}' must be in {span}, got {value!r}.")
-    hint = f" Did you mean {value / 100:g}?" if 2 <= value < 100 else ""  # 1.5 is a slip, not a percentage
+    hint = f" Did you mean {value / 100:g}?" if 2 <= value < 100 else ""  # 1.5 is a typo, not a percentage
     raise OpenSetError(f"{function}: '{name}' must be in {span}, got {value:g}.{hint}")
 
 

@@ -1,4 +1,4 @@
-"""How sure a figure is: DeLong for AUROC and OpenAUC, stratified bootstrap for the rest, paired tests, splits."""
+"""How certain a result is: DeLong for AUROC and OpenAUC, stratified bootstrap for the rest, paired tests, splits."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -33,7 +33,7 @@ Method = Literal["delong", "exact", "bootstrap", "splits"]
 
 @dataclass(frozen=True)
 class Interval:
-    """A figure and the range it may plausibly lie in."""
+    """A metric value and the range it may plausibly lie in."""
 
     value: float
     low: float
@@ -72,27 +72,28 @@ class Comparison(Shown):
 
 
 def _hits(counts: Tally, *, right: bool) -> Array:
-    """Accepted knowns that count: the right ones for OpenAUC, all of them for AUROC."""
+    """Accepted knowns that count: the correct ones for OpenAUC, all of them for AUROC."""
     return counts.right if right else counts.known
 
 
 def _seen_from_known(counts: Tally) -> Array:
-    """For a known at each distinct score: share of open-set samples above it, ties half."""
+    """For a known at each distinct score: fraction of open-set samples above it, ties half."""
     share = amid_ties(counts.open, -1 / counts.n_open)
     share += 1
     return share
 
 
 def _seen_from_open(counts: Tally, hits: Array) -> Array:
-    """For an open-set sample at each distinct score: share of all knowns that count and lie below it, ties half."""
+    """For an open-set sample at each distinct score: fraction of all knowns that count and lie below it, ties half."""
     return amid_ties(hits, 1 / counts.n_known)
 
 
 def delong_fold(*, right: bool) -> Several:
     """Value, and what its variance is made of, as a fold: sums of squares of counts, in whole numbers.
 
-    A right known sees the open-set samples above it, an open-set sample the right knowns below it, ties half; all are
-    counted in halves. A wrong known has kernel 0 with every open-set sample; it enters through the mean and the size.
+    A correct known sees the open-set samples above it, an open-set sample the correct knowns below it, ties half; all
+    are counted in halves. A misclassified known has kernel 0 with every open-set sample; it enters through the mean and
+    the size.
     """
 
     def gather(run: Tally) -> tuple[int, int, int]:
@@ -122,7 +123,7 @@ def _logit_interval(value: float, variance: float, n_pairs: float, level: float)
     """Interval on the logit scale, which never leaves [0, 1]; an exact one-sided bound where all pairs agree.
 
     Among the pairs there are m = min(knowns, open-set samples) that share no sample, so they are independent, each
-    right with probability `value`. If every pair is right, so are these m, which has probability value**m.
+    correct with probability `value`. If every pair is correct, so are these m, which has probability value**m.
     """
     if value in (0.0, 1.0):
         return _all_alike(value, n_pairs, level)
@@ -138,7 +139,7 @@ def _logit_interval(value: float, variance: float, n_pairs: float, level: float)
 
 
 def _all_alike(value: float, n: float, level: float) -> Interval:
-    """Exact one-sided bound of a share that is 0 or 1 among n independent cases; nothing is known without one."""
+    """Exact one-sided bound of a fraction that is 0 or 1 among n independent cases; nothing is known without one."""
     bound = (1 - level) ** (1 / n) if n else 0.0
     low, high = (bound, 1.0) if value == 1.0 else (0.0, 1.0 - bound)
     return Interval(value, low, high, level, "exact", 0.0)
@@ -168,8 +169,8 @@ def clopper_pearson(count: int, n: int, *, level: float = 0.95) -> Interval:
 def delong(scores: Scores, metric: str = "open_auc", *, against: str = "all", level: float = 0.95) -> Interval:
     """Interval of AUROC or OpenAUC from the variance of their pair kernel.
 
-    OpenAUC is the mean over pairs of [known right] * [open-set score higher]; its components carry the randomness of
-    being right as well as that of the ranking.
+    OpenAUC is the mean over pairs of [known correct] * [open-set score higher]; its components carry the randomness of
+    being correct as well as that of the ranking.
 
     >>> scores = Scores([0, 1, 0, -2, -2, -2], [0, 1, 1, 0, 0, 1], [0.1, 0.2, 0.6, 0.5, 0.7, 0.9])
     >>> interval = delong(scores)
@@ -318,7 +319,7 @@ def compare(
     lost, width = spread_corrections(first, requests), card.span[1] - card.span[0]
     difference = _percentiles(values[0] - values[1], a - b, level, lost, [(-width, width)])[0]
     gap = restore_spread(a - b, lost)[:, 0] if np.isfinite(lost[0]) else np.zeros(n_resamples)
-    # Twice the smaller share of resamples on either side of zero, counting the data itself, never exactly 0.
+    # Twice the smaller fraction of resamples on either side of zero, counting the data itself, never exactly 0.
     tail = min(np.count_nonzero(gap <= 0), np.count_nonzero(gap >= 0))
     return Comparison(
         metric,

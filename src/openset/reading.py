@@ -18,7 +18,7 @@ from openset.scores import Scores
 
 NO_WORDS = LabelWords()
 _ROUNDING = 1e-3
-"""Where rows of probabilities add up to 1 up to this, no share of a background class is missing."""
+"""Where rows of probabilities add up to 1 up to this, no probability of a background class is missing."""
 
 
 def read_scores(

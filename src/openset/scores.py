@@ -1,4 +1,4 @@
-"""Scores: what one model said about one test set, checked once, read from and written to files."""
+"""Scores: the outputs of one model on one test set, checked once, read from and written to files."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""OpenAUC and OSCR as torchmetrics metrics: the same figures, accumulated over batches and processes."""
+"""OpenAUC and OSCR as torchmetrics metrics: the same values, accumulated over batches and processes."""
 
 from typing import Any, NamedTuple
 
@@ -81,7 +81,7 @@ def _as_doubles(values: Tensor) -> Tensor:
 
 
 class OpenAUC(_OpenSetMetric):
-    """Probability that a known is classified right and ranked below an open-set sample; see `openset.metrics.open_auc`.
+    """Probability that a known is correct and ranked below an open-set sample; see `openset.metrics.open_auc`.
 
     >>> metric = OpenAUC()
     >>> metric.update(torch.tensor([0, 1, -2]), torch.tensor([0, 1, 1]), torch.tensor([0.1, 0.4, 0.9]))

@@ -62,17 +62,17 @@ def test_half_a_character_is_refused_where_it_comes_in(tmp_path):
 
 
 def test_a_name_that_stands_twice_has_no_meaning(tmp_path):
-    with pytest.raises(OpenSetError, match="here: the name 'value' stands twice; keep one"):
+    with pytest.raises(OpenSetError, match="here: the name 'value' occurs twice; keep one"):
         parse_json('{"value": 1, "rule": {"a": 1, "b": 1}, "value": 2}', "here")
-    with pytest.raises(OpenSetError, match="here: the name 'a' stands twice"):
+    with pytest.raises(OpenSetError, match="here: the name 'a' occurs twice"):
         parse_json('[{"b": {"a": 1, "a": 1}}]', "here")
-    with pytest.raises(OpenSetError, match="here, line 3: the name 'known' stands twice; keep one"):
+    with pytest.raises(OpenSetError, match="here, line 3: the name 'known' occurs twice; keep one"):
         parse_yaml("known: [cat]\ndata: x\nknown: [dog]\n", "here")
-    with pytest.raises(OpenSetError, match="here, line 1: the name 'a' stands twice"):
+    with pytest.raises(OpenSetError, match="here, line 1: the name 'a' occurs twice"):
         parse_yaml("x: [{a: 1, a: 2}]", "here")
     assert parse_yaml("a: &a {x: 1}\nb: &b {y: 2}\nc: {<<: *a, <<: *b}", "here")["c"] == {"x": 1, "y": 2}
     (tmp_path / "a.json").write_text('{"images": [], "annotations": [], "images": [{"id": 1}]}')
-    with pytest.raises(OpenSetError, match=r"a\.json: the name 'images' stands twice; keep one"):
+    with pytest.raises(OpenSetError, match=r"a\.json: the name 'images' occurs twice; keep one"):
         list(read_chunks(tmp_path / "a.json"))
 
 

@@ -222,8 +222,8 @@ def test_missing_fields_are_named():
         ("images", {"id": True}, "one of the ids of 'images' is True; it must be a finite number or text"),
         ("images", {"id": float("nan")}, "one of the ids of 'images' is nan; it must be a finite number"),
         ("categories", {"id": math.inf, "name": "elk"}, "one of the ids of 'categories' is inf; it must be a finite"),
-        ("images", {"id": 5}, "5 stands twice among the ids of 'images'"),
-        ("categories", {"id": 1, "name": "cat"}, "'cat' stands twice"),
+        ("images", {"id": 5}, "5 occurs twice among the ids of 'images'"),
+        ("categories", {"id": 1, "name": "cat"}, "'cat' occurs twice"),
     ],
 )
 def test_bad_ground_truth_is_named(part, entry, words):
@@ -318,7 +318,7 @@ def test_one_results_file_for_both_kinds_of_image():
     wild = read_ground_truth({"images": [{"id": 8}], "categories": [{"id": 1, "name": "elk"}], "annotations": []})
     on_known, on_wild = read_shared_detections(rows(image_id=8), known, wild)
     assert (on_known.image.tolist(), on_wild.image.tolist()) == ([1], [0])
-    with pytest.raises(OpenSetError, match="3 image ids stand both in"):
+    with pytest.raises(OpenSetError, match="3 image ids are both in"):
         read_shared_detections([ROW], known, known)
 
 

@@ -83,7 +83,7 @@ def test_voc_class_numbers_from_lines_are_told(voc):
         ("categories.json", '[{"id": 1, "name": "dog"}]', r"categories\.json has no class 'cat'"),
         ("categories.json", '{"1": "dog", "2": "cat"}', r"categories\.json must be a list such as"),
         ("categories.json", '["dog", "cat"]', r"categories\.json entry 0 is 'dog', not an object"),
-        ("categories.json", '[{"id": 1, "name": "dog"}, {"id": 1, "name": "cat"}]', "1 stands twice among the ids"),
+        ("categories.json", '[{"id": 1, "name": "dog"}, {"id": 1, "name": "cat"}]', "1 occurs twice among the ids"),
     ],
 )
 def test_voc_names_that_do_not_fit_are_named(voc, file, text, words):

@@ -41,7 +41,7 @@ def test_a_class_is_found_by_its_own_name_first():
     truth = make_truth([], classes=("c#", "c++", "Tv", "tvmonitor"))
     for i, name in enumerate(truth.class_names):
         assert find_classes(truth, [name]) == [i]
-    with pytest.raises(OpenSetError, match=r"'TV' may be 'Tv' or 'tvmonitor' of truth: .*as it stands there"):
+    with pytest.raises(OpenSetError, match=r"'TV' may be 'Tv' or 'tvmonitor' of truth: .*as it is written there"):
         find_classes(truth, ["TV"])
 
 

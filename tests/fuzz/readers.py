@@ -166,7 +166,7 @@ def read_detections_slowly(folder: Path) -> dict[str, dict[str, int]]:
     def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         twice = {key for key, value in pairs if isinstance(value, list) and [name for name, _ in pairs].count(key) > 1}
         if twice:
-            raise UnreadableError(f"the list {min(twice)} stands twice")
+            raise UnreadableError(f"the list {min(twice)} occurs twice")
         return dict(pairs)
 
     made: dict[str, dict[str, int]] = {"images": {}, "detections": {}}

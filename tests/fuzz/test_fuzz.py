@@ -115,7 +115,7 @@ def test_the_slow_reader_of_detections(tmp_path):
     found = read_detections_slowly(tmp_path)
     assert found == {"images": {"known": 12, "wild": 16}, "detections": {"known": 2, "wild": 2}}
     (tmp_path / "wild.json").write_text('{"images": [], "images": []}')
-    with pytest.raises(UnreadableError, match="stands twice"):
+    with pytest.raises(UnreadableError, match="occurs twice"):
         read_detections_slowly(tmp_path)
 
 

@@ -77,7 +77,7 @@ def test_random_roles():
         ({"data": "photos", "known": ["owl"], "published_samples": {"test": [1, 2, "x"]}}, "must give 3 numbers"),
         ({"data": "photos", "known": [BOMB]}, r"'known' holds \[.*, which is no class name"),
         ({"data": "photos", "random": BOMB}, "write 'random: "),
-        ({"data": "photos", "known": ["owl"], "test": "many"}, "'test' must be a share such as 0.1, got 'many'"),
+        ({"data": "photos", "known": ["owl"], "test": "many"}, "'test' must be a fraction such as 0.1, got 'many'"),
         ({"data": "photos", "known": ["owl"], "random": {"known": 2}}, "either 'random' or 'known'"),
         ({"data": "photos", "random": {"known": 2}, "unknown": {"far": {"data": "x"}}}, "either 'random' or 'known'"),
         ({"data": "photos", "random": {"known": 2}, "negative": ["jay"]}, "either 'random' or 'known'"),

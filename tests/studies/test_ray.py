@@ -102,7 +102,7 @@ def test_ctrl_c_saves_what_is_being_trained(tmp_path):
         running.send_signal(signal.SIGINT)
         _, errors = running.communicate(timeout=600)
     assert running.returncode == 130
-    assert "Stopped; all is saved. Run the same command again to go on." in errors
+    assert "Stopped; checkpoints are saved. Run the same command again to resume." in errors
     assert not is_held(folder)
 
 

@@ -290,7 +290,7 @@ def test_ctrl_c_saves_and_says_how_to_resume(uninterrupted, tmp_path):
     process.send_signal(signal.SIGINT)
     _, said = process.communicate()
     assert process.returncode == 130
-    assert f"all is saved. Go on with: openset train --resume --out {out}" in said
+    assert f"checkpoint saved. Resume with: openset train --resume --out {out}" in said
     assert "Traceback" not in said
     subprocess.run([*COMMAND[:4], "--resume", "--out", out], check=True, env=ENVIRONMENT, capture_output=True)
     assert_same_weights(out, uninterrupted)

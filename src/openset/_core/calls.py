@@ -12,7 +12,7 @@ _WORDS: dict[str, Any] = {"true": True, "false": False, "none": None}
 def parse_call(text: str) -> tuple[str, dict[str, Any]]:
     """Name and options of `name` or `name(key=value, ...)`.
 
-    Values are whole numbers, numbers, true, false, none, or words, which may stand in quotation marks.
+    Values are whole numbers, numbers, true, false, none, or words, which may be in quotation marks.
 
     >>> parse_call("gen(gamma=0.1, top=100)")
     ('gen', {'gamma': 0.1, 'top': 100})

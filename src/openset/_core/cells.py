@@ -119,7 +119,7 @@ class CellCounts(Tally):
 
     @cached_property
     def macro_recall(self) -> NDArray[np.float64]:
-        """Mean over the K classes of the share accepted and right."""
+        """Mean over the K classes of the fraction accepted and correct."""
         assert self.class_totals is not None
         return self._mean(self.states[:, RIGHT], self.class_totals, self.zero_division)
 
@@ -170,7 +170,7 @@ class Cells:
     def _strata(self) -> tuple[Ints, NDArray[np.float64], Ints]:
         """Sizes of the strata that fill one run of entries each, their fractions added up, and where the runs begin.
 
-        Right knowns of each class; all wrong ones; each kind of open-set sample.
+        Correct knowns of each class; all wrong ones; each kind of open-set sample.
         """
         right = self.counts[:, RIGHT].T  # (K, cells)
         rest = self.counts[:, WRONG:].transpose(1, 0, 2).reshape(self.counts.shape[1] - 1, -1)

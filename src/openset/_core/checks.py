@@ -222,16 +222,16 @@ def check_threshold(threshold: float) -> None:
 
 
 def require_both(n_known: float, n_open: float, against: str) -> None:
-    """Open-set figures need samples of both kinds."""
+    """Open-set metrics need samples of both kinds."""
     wanted = "open-set samples" if against == "all" else f"samples of '{against}'"
     if n_open == 0:
         raise OpenSetError(
-            f"Found {n_known:g} known samples and 0 {wanted}: open-set figures need both. "
+            f"Found {n_known:g} known samples and 0 {wanted}: open-set metrics need both. "
             "Mark open-set samples with label -1 (negative) or -2 (unknown)."
         )
     if n_known == 0:
         raise OpenSetError(
-            f"Found 0 known samples and {n_open:g} {wanted}: open-set figures need both. "
+            f"Found 0 known samples and {n_open:g} {wanted}: open-set metrics need both. "
             "Known samples carry their class, 0, 1, 2, ..., as label."
         )
 

@@ -48,7 +48,7 @@ class Ranking:
     prediction: Ints | None
     n_classes: int
     order: NDArray[np.int64]
-    """Row of the input that stands at each place."""
+    """Row of the input at each place."""
 
     @cached_property
     def ends(self) -> NDArray[np.intp]:
@@ -165,7 +165,7 @@ def class_mean(units: NDArray[np.int64], n_classes: int) -> Array:
 
 
 def _begin_again(total: NDArray[np.float64], places: NDArray[np.intp], before: float) -> None:
-    """Make a running total, which stood at `before`, begin at zero at each of the places."""
+    """Make a running total, which was at `before`, begin at zero at each of the places."""
     gone = np.where(places > 0, total[places - 1], 0.0)
     total -= np.repeat(np.append(-before, gone), np.diff(places, prepend=0, append=len(total)))
 
@@ -201,7 +201,7 @@ class Tally:
 
         @property
         def macro_recall(self) -> NDArray[np.float64]:
-            """Mean over the K classes of the share accepted and right."""
+            """Mean over the K classes of the fraction accepted and correct."""
 
         @property
         def macro_specificity(self) -> NDArray[np.float64]:
@@ -236,17 +236,17 @@ class Tally:
 
     @property
     def fpr(self) -> NDArray[np.float64]:
-        """Share of open-set samples accepted."""
+        """Fraction of open-set samples accepted."""
         return self.open / self.n_open
 
     @property
     def acceptance(self) -> NDArray[np.float64]:
-        """Share of knowns accepted."""
+        """Fraction of knowns accepted."""
         return self.known / self.n_known
 
     @property
     def ccr(self) -> NDArray[np.float64]:
-        """Share of knowns accepted and right."""
+        """Fraction of knowns accepted and correct."""
         return self.right / self.n_known
 
 
@@ -360,7 +360,7 @@ class Counts(Tally):
 
     @cached_property
     def tied_pairs(self) -> float:
-        """Share of the pairs of a known and an open-set sample that have equal scores."""
+        """Fraction of the pairs of a known and an open-set sample that have equal scores."""
         return whole_dot(np.diff(self.open), np.diff(self.known)) / (int(self.n_known) * int(self.n_open))
 
     @cached_property
@@ -392,7 +392,7 @@ class Counts(Tally):
 
     @cached_property
     def macro_recall(self) -> NDArray[np.float64]:
-        """Mean over the K classes of the share accepted and right: the class-balanced CCR."""
+        """Mean over the K classes of the fraction accepted and correct: the class-balanced CCR."""
         return self._macro[0]
 
     @cached_property

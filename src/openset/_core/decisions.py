@@ -124,7 +124,7 @@ def last_with(accepted: NDArray[Any], allowed: ArrayLike) -> NDArray[np.intp]:
 
 
 def last_within(accepted: NDArray[Any], total: float, share: float) -> int:
-    """Index of the last threshold at which at most a share of `total` is accepted: FPR at most so much.
+    """Index of the last threshold at which at most a fraction of `total` is accepted: FPR at most so much.
 
     >>> last_within(np.array([0, 0, 1, 2]), 2, 0.5)
     2
@@ -133,7 +133,7 @@ def last_within(accepted: NDArray[Any], total: float, share: float) -> int:
 
 
 def first_reaching(accepted: NDArray[Any], total: float, share: float) -> int:
-    """Index of the first threshold at which at least a share of `total` is accepted: acceptance at least so much.
+    """Index of the first threshold at which at least a fraction of `total` is accepted: acceptance at least so much.
 
     >>> first_reaching(np.array([0, 0, 1, 2]), 2, 0.5)
     2
@@ -142,7 +142,7 @@ def first_reaching(accepted: NDArray[Any], total: float, share: float) -> int:
 
 
 def last_catching(accepted: NDArray[Any], total: float, share: float) -> int:
-    """Index of the last threshold at which at least a share of `total` is rejected: so many unknowns caught.
+    """Index of the last threshold at which at least a fraction of `total` is rejected: so many unknowns caught.
 
     >>> last_catching(np.array([0, 0, 1, 2]), 2, 0.5)
     2
@@ -150,7 +150,7 @@ def last_catching(accepted: NDArray[Any], total: float, share: float) -> int:
     return int(last_with(accepted, total - whole_number_for(share, total)))
 
 
-# ---- an assumed share of unknowns ------------------------------------------------------------------------------------
+# ---- an assumed fraction of unknowns ---------------------------------------------------------------------------------
 
 
 def accepted_mix(acceptance: ArrayLike, fpr: ArrayLike, unknown_share: float) -> tuple[Array, Array]:
@@ -169,10 +169,10 @@ def precision_at_share(
     hits: ArrayLike | None = None,
     zero_division: float = 0.0,
 ) -> Array:
-    """Share of accepted samples that are known, if a share `unknown_share` of what arrives is open-set.
+    """Fraction of accepted samples that are known, if a fraction `unknown_share` of what arrives is open-set.
 
-    `hits` counts in place of `acceptance` in the numerator: with CCR the share that is known and right. If nothing is
-    accepted the value is `zero_division`.
+    `hits` counts in place of `acceptance` in the numerator: with CCR the fraction that is known and correct. If nothing
+    is accepted the value is `zero_division`.
 
     >>> precision_at_share([0.0, 1.0], [0.0, 0.5], 0.1).round(4)
     array([0.    , 0.9474])

@@ -25,7 +25,7 @@ from openset._core.decisions import Ties, area, tie_credit
 
 @dataclass(frozen=True)
 class Pairs:
-    """Pairs of a right known and an open-set sample, by which of the two has the higher unknown score."""
+    """Pairs of a correct known and an open-set sample, by which of the two has the higher unknown score."""
 
     higher: int
     """Open-set sample strictly higher."""
@@ -34,7 +34,7 @@ class Pairs:
     n_open: int
 
     def share(self, ties: Ties) -> float:
-        """Share of all (known, open-set) pairs that are right and ranked higher, ties as asked for."""
+        """Fraction of all (known, open-set) pairs that are correct and ranked higher, ties as asked for."""
         return (2 * self.higher + tie_credit("share", ties) * self.tied) / (2 * self.n_known * self.n_open)
 
 
@@ -49,9 +49,9 @@ def rank_pairs(
 ) -> Pairs:
     """Count the pairs behind AUROC and OpenAUC by sorting values only, about as fast as `np.sort` of the scores.
 
-    Each score becomes an integer whose lowest bit says whether the sample is an open-set sample (0) or a right known
+    Each score becomes an integer whose lowest bit says whether the sample is an open-set sample (0) or a correct known
     (1); samples that do not take part move to the top. After the sort an open-set sample's place is the number of
-    right knowns and open-set samples strictly below it, or tied open-set ones: no row numbers are needed.
+    correct knowns and open-set samples strictly below it, or tied open-set ones: no row numbers are needed.
     """
     label = as_ints("labels", labels)
     prediction = None if predictions is None else as_ints("predictions", predictions)
@@ -71,14 +71,14 @@ def rank_pairs(
         part = keys[start : start + sorting.CHUNK + 1]  # one more, to see ties across the border
         known = (part[: sorting.CHUNK] & 1).astype(np.int32, copy=False)
         n_before -= int((known * places[: len(known)]).sum(dtype=np.int32)) + start * int(known.sum(dtype=np.int32))
-        border = (part[1:] ^ part[:-1]) == 1  # sorted, so this is an open-set sample before a right known, tied
+        border = (part[1:] ^ part[:-1]) == 1  # sorted, so this is an open-set sample before a correct known, tied
         if border.any():
             tied += _tied_pairs(keys, start + np.flatnonzero(border))
     return Pairs(n_before, tied, n_known, n_open)
 
 
 def _tied_pairs(keys: NDArray[Any], borders: NDArray[np.intp]) -> int:
-    """Tied pairs around each border, the place of an open-set sample that stands before a tied right known."""
+    """Tied pairs around each border, the place of an open-set sample that comes before a tied correct known."""
     longer = keys[borders - 1] == keys[borders]  # more than one of either kind: rare, so looked up only then
     longer |= keys.take(borders + 2, mode="clip") == keys[borders + 1]
     value = keys[borders[longer]]
@@ -126,7 +126,7 @@ def _pack(
             np.maximum(key, 0, out=key)  # zero stays zero
         key *= 2 - 4 * (bits < 0).view(np.int8)  # twice the signed magnitude
         key += right
-        out_of_play = known ^ right  # wrong knowns
+        out_of_play = known ^ right  # misclassified knowns
         n_here = int(np.count_nonzero(known))
         n_known += n_here
         if chosen is None:

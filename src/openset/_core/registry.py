@@ -53,7 +53,7 @@ class Registry(Generic[Entry]):
         return name
 
     def _load_installed(self) -> dict[str, Entry]:
-        """All entries, also those of installed packages; one that cannot be loaded is told and left out."""
+        """All entries, also those of installed packages; one that cannot be loaded is reported and left out."""
         group, self._group = self._group, ""
         if group:
             from importlib.metadata import entry_points

@@ -24,7 +24,7 @@ _AFTER_A_VALUE = {",", "]", "}", ":", " ", "\t", "\r", "\n"}
 _DECODER = json.JSONDecoder()
 
 Chunk = tuple[str | None, Any]
-"""The key under which a list stands (None: the file itself is the list), and some of its entries in order.
+"""The key of a list (None: the file itself is the list), and some of its entries in order.
 
 What is not a list comes whole, for the reader of the file to judge.
 """
@@ -109,7 +109,7 @@ class _Reader:
         """All complete entries of the block by one parse; if that fails, the next entry alone.
 
         The cut after the last '},' may fall inside an entry: then brackets or quotes do not balance and the parse
-        fails, so a parse that succeeds is right. If the cut falls behind the list, the parse ends with the list.
+        fails, so a parse that succeeds is correct. If the cut falls behind the list, the parse ends with the list.
         """
         cut = self.text.rfind("},", self.at)
         if cut > self.at and cut != self.bad_cut:

@@ -92,7 +92,7 @@ def from_table(
 
 
 def _names_of(blocks: dict[str, tuple[NDArray[Any] | None, tuple[str, ...] | None]]) -> tuple[str, ...] | None:
-    """Class names that stand at the head of columns; where two blocks have them, the second is put into their order."""
+    """Class names in the headers of columns; where two blocks have them, the second is put into their order."""
     found: tuple[str, ...] | None = None
     for prefix in ("prob", "logit"):
         values, names = blocks[prefix]

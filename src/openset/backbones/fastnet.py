@@ -14,7 +14,7 @@ _SMALLEST = 6  # pixels per side that are worth halving
 class FastNet(Backbone):
     """Whitened 2x2 patches, then three blocks of two convolutions; `width`, 4 and 4 times `width` channels.
 
-    Made to get far in few epochs (as the fast CIFAR10 trainings of K. Jordan, arXiv:2404.00498): the first layer is
+    Made to get far in few epochs (as the fast CIFAR10 training runs of K. Jordan, arXiv:2404.00498): the first layer is
     computed from the training images and stays, convolutions start as the identity, every channel reports its
     largest value, and embeddings are multiplied by `scale`, so that logits start small.
     """
@@ -88,7 +88,7 @@ def _convolution(before: int, after: int) -> nn.Conv2d:
 
 
 def _norm(channels: int) -> nn.BatchNorm2d:
-    norm = nn.BatchNorm2d(channels, momentum=0.4)  # short trainings need statistics that follow quickly
+    norm = nn.BatchNorm2d(channels, momentum=0.4)  # short training runs need statistics that follow quickly
     norm.weight.requires_grad_(False)
     return norm
 

@@ -52,7 +52,7 @@ JsonOption = Annotated[Path | None, typer.Option("--json", help="Write the resul
 SkipCorruptOption = Annotated[bool, typer.Option("--skip-corrupt", help="Leave out images that cannot be decoded.")]
 AgainstOption = Annotated[
     str,
-    typer.Option("--against", help="Open-set samples to look at: all, negative, unknown or the name of a group."),
+    typer.Option("--against", help="Open-set samples to use: all, negative, unknown or the name of a group."),
 ]
 
 
@@ -130,7 +130,7 @@ def show_notes(given: "Mapping[Path, Scores]") -> None:
 
 @contextmanager
 def naming_files(*files: Path) -> Iterator[None]:
-    """What is wrong in here is said of these files."""
+    """Errors raised in here name these files."""
     try:
         yield
     except OpenSetError as error:

@@ -103,7 +103,7 @@ def run_and_report(
     try:
         outcomes = {one.cell.key: one for one in run_grid(cells, executor, tell=tell, shard=execution.shard)}
     except (Interrupted, KeyboardInterrupt):
-        typer.echo("Stopped; all is saved. Run the same command again to go on.", err=True)
+        typer.echo("Stopped; checkpoints are saved. Run the same command again to resume.", err=True)
         raise typer.Exit(130) from None
     if execution.shard != Shard():
         others = [cell for cell in cells if cell.key not in outcomes and is_finished(cell)]

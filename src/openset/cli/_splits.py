@@ -14,7 +14,7 @@ _SPLIT = re.compile(r"(?:(.*)[-_.])?(split[-_]?\d+(?:[-_]seed[-_]?\d+)?)(?:-[0-9
 def name_files(files: Sequence[Path]) -> list[str]:
     """Short names that still differ: the file's name, with folders in front only where needed.
 
-    What all names end with tells nothing and is left out: runs are called by their folders.
+    What all names end with says nothing and is left out: runs are called by their folders.
 
     >>> name_files([Path("runs/softmax/split0/scores_test.parquet"), Path("runs/openauc/split0/scores_test.parquet")])
     ['softmax', 'openauc']

@@ -53,7 +53,7 @@ def command(
     """How each metric could be fooled here, and what OpenAUC says to it.
 
     Runs the three constructions of the OpenAUC paper on your scores: other models that catch fewer unknowns, or accept
-    fewer right knowns, which a metric cannot tell from yours or even prefers.
+    fewer correct knowns, which a metric cannot tell from yours or even prefers.
 
     Example: openset audit scores.parquet
     """
@@ -83,13 +83,13 @@ def command(
         Table(
             ["unknowns", *_COLUMNS.values()],
             [[f"{share:.0%} caught", *map(number, row)] for share, row in _along_recall(found).items()],
-            title="What each metric says at a share of unknowns caught (paper's Fig. 1)",
+            title="What each metric says at a fraction of unknowns caught (paper's Fig. 1)",
         )
     )
     marks = {True: Cell("yes", tone="good"), False: Cell("no", tone="bad"), None: Cell("-")}
     show_table(
         Table(
-            ["metric", "sees wrong knowns", "sees missed unknowns", "needs no threshold", "one number"],
+            ["metric", "sees misclassified knowns", "sees missed unknowns", "needs no threshold", "one number"],
             [
                 [line.metric, marks[line.close], marks[line.open], marks[line.threshold], marks[line.numeric]]
                 for line in found.table
@@ -101,7 +101,7 @@ def command(
 
 
 def _along_recall(found: "Audit") -> dict[float, list[float]]:
-    """The metrics at each share of unknowns caught, in the order of `_COLUMNS`."""
+    """The metrics at each fraction of unknowns caught, in the order of `_COLUMNS`."""
     return {
         share: [float(getattr(found.curve, name)[at]) for name in _COLUMNS] for share, at in found.at_recall.items()
     }

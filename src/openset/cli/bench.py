@@ -72,7 +72,7 @@ def command(
 ) -> None:
     """Train a grid of methods, protocols, splits and seeds; tables of mean and standard deviation.
 
-    Runs that are there are not done again, broken-off ones go on, and a failed one does not stop the others.
+    Runs that are there are not done again, interrupted ones resume, and a failed one does not stop the others.
 
     Example: openset bench --protocols digits --methods softmax,maxlogit,openauc --splits 0-4 --seeds 0-2
     Example: openset bench --methods openauc --vary method.weight=0.05,0.1,0.2,0.4 --figures figures

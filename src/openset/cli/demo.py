@@ -48,7 +48,7 @@ def command(
     both = [str(file) for file in (*tests["linear"], *tests["neighbours"])]
     evaluate_command.command(both, json=out / "evaluation.json", resamples=300)
     best = tests["neighbours"][0]
-    _step(f"openset evaluate {best}", "Every figure of one of them:")
+    _step(f"openset evaluate {best}", "Every result of one of them:")
     evaluate_command.command([str(best)], json=out / "neighbours-split0.json")
     _step(
         f"openset compare {best} {tests['linear'][0]} --report {out}/report.html",

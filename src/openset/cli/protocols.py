@@ -9,7 +9,7 @@ from openset.cli._console import JsonOption, SkipCorruptOption, console, say, ta
 from openset.cli._outputs import check_outputs
 
 app = typer.Typer(
-    help="Known, negative and unknown classes: list, show and export the shipped protocols or your own.",
+    help="Known, negative and unknown classes: list, show and export the bundled protocols or your own.",
     no_args_is_help=True,
     rich_markup_mode="rich",
 )
@@ -28,7 +28,7 @@ Lists = Annotated[Path | None, typer.Option(help="Take the samples from the CSV 
 
 @app.command("list")
 def list_command(data_root: DataRoot = None, json: JsonOption = None) -> None:
-    """The shipped protocols, and whether their data is on this machine.
+    """The bundled protocols, and whether their data is on this machine.
 
     Example: openset protocols list --data-root ~/data
     """

@@ -71,9 +71,9 @@ def command(
     slurm: SlurmOption = None,
     json: JsonOption = None,
 ) -> None:
-    """Make a table or figure of the papers again, and put ours beside the published one.
+    """Reproduce a table or figure of the papers, and put ours beside the published one.
 
-    What is finished is not run again, so an interrupted study goes on where it stopped.
+    What is finished is not run again, so an interrupted study resumes where it stopped.
 
     Example: openset reproduce openauc/table2 --scale cpu --protocols cifar10 --methods openauc --splits 0
     """
@@ -126,7 +126,7 @@ def command(
         show_plan(told.plan, place)
         return
     except (Interrupted, KeyboardInterrupt):
-        say("Stopped; all is saved. Run the same command again to go on.", err=True)
+        say("Stopped; checkpoints are saved. Run the same command again to resume.", err=True)
         raise typer.Exit(130) from None
     if execution.dry_run:
         screen.print(f"{name} has no cells to train.")

@@ -154,7 +154,7 @@ def command(
         f"Threshold [bold]{_exact(frozen.value)}[/bold] by rule {escape(frozen.rule)}, chosen on {frozen.n:,} samples"
         + (f", score {escape(made_for)}." if made_for else ".")
     )
-    # A frozen threshold keeps the shares; the accuracy can be told where the scores it was chosen on are at hand.
+    # A frozen threshold keeps the shares; the accuracy can be given where the scores it was chosen on are at hand.
     chosen = frozen.achieved if chosen_on is None else frozen.apply(chosen_on, against=against)
     screen.print(_shares(chosen, applied, "" if apply is None else apply.name))
     if applied is not None:

@@ -46,7 +46,7 @@ def command(
     settings: SetOption = None,
     tuned: TunedOption = None,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Run folder.")] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in --out.")] = False,
+    resume: Annotated[bool, typer.Option("--resume", help="Resume the run in --out.")] = False,
     data_root: DataRootOption = None,
     skip_corrupt: SkipCorruptOption = False,
     logger: Annotated[
@@ -91,7 +91,7 @@ def command(
         given |= read_tuned(tuned, [] if protocol is None else [protocol], settings, given)
     wording = recipe is not None or bool(settings) or any(value is not None for value in given.values())
     begun = out / "config.yaml" if resume and recipe is None and out is not None else None
-    base = begun if begun is not None and begun.exists() else recipe  # what is said changes the run that is there
+    base = begun if begun is not None and begun.exists() else recipe  # what is given would change the run that is there
     config = read_config(base, settings or (), **given) if wording or not resume else None
     if config is not None and holds_vectors(config.protocol, config.data_root):
         config = for_vectors(config)
@@ -129,7 +129,7 @@ def command(
                     tell=lambda note: screen.print(note, style="dim", highlight=False, markup=False),
                 )
         except Interrupted as stopped:
-            say(f"Stopped at {stopped}; all is saved. Go on with: openset train --resume --out {out}", err=True)
+            say(f"Stopped at {stopped}; checkpoint saved. Resume with: openset train --resume --out {out}", err=True)
             raise typer.Exit(130) from None
     if summary:
         _write(out, summary, json, report, figures)

@@ -1,4 +1,4 @@
-"""`openset watch`: the share of unknowns over time, with an alarm."""
+"""`openset watch`: the fraction of unknowns over time, with an alarm."""
 
 from pathlib import Path
 from typing import Annotated
@@ -37,7 +37,7 @@ def command(
     report: ReportOption = None,
     figure: Annotated[Path | None, typer.Option("--figure", help="Draw it into this file: .png or .pdf.")] = None,
 ) -> None:
-    """Watch the share of unknowns over time, and raise an alarm where it is above what validation promised.
+    """Watch the fraction of unknowns over time, and raise an alarm where it is above what validation promised.
 
     The alarm is valid however often one looks: while nothing changes, the chance of ever raising it is at most --alpha.
     Exit code 1 on alarm.

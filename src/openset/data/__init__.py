@@ -1,4 +1,4 @@
-"""The data door: embedded digits, data sets by hub name, local Parquet, image folders, CSV lists, feature vectors."""
+"""Data sources: embedded digits, data sets by hub name, local Parquet, image folders, CSV lists, feature vectors."""
 
 from openset.data.catalog import CATALOG, Card
 from openset.data.dataset import Dataset

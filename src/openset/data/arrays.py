@@ -62,7 +62,7 @@ def stored(
 
 
 def is_stored(key: Sequence[object]) -> bool:
-    """Whether an array is kept under `key`, whatever was said about corrupt images."""
+    """Whether an array is kept under `key`, whatever is done with corrupt images."""
     choices = ("stop", "skip")
     return any((cache_folder() / "arrays" / _digest([_FORMAT, choice, *key])).is_dir() for choice in choices)
 

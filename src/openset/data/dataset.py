@@ -1,4 +1,4 @@
-"""What the data door hands out: one part of a data set, whatever it was stored as."""
+"""What opening data returns: one part of a data set, whatever it was stored as."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -94,7 +94,7 @@ def row_ids(name: str, split: str, rows: NDArray[np.int64]) -> NDArray[np.str_]:
 
 
 def skipped_note(skipped: Sequence[str], kept: int) -> tuple[str, ...]:
-    """What to tell about images that were left out on request."""
+    """What to report about images that were left out on request."""
     if not skipped:
         return ()
     named = "; ".join(skipped[:3]) + ("; ..." if len(skipped) > 3 else "")

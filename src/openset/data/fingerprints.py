@@ -22,7 +22,7 @@ def file_state(stat: os.stat_result) -> FileState:
 
 
 def digest_of(names: Sequence[str], labels: NDArray[np.int64], marks: Sequence[object]) -> str:
-    """One word for files with their labels and whatever else is told of each."""
+    """One word for files with their labels and whatever else is known of each."""
     digest = hashlib.sha256("\n".join(f"{name}|{mark}" for name, mark in zip(names, marks, strict=True)).encode())
     digest.update(labels.tobytes())
     return digest.hexdigest()

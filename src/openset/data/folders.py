@@ -83,12 +83,12 @@ def list_class_folders(
 
 
 def list_flat(root: Path, part: str, class_names: Sequence[str], *, outer: Path) -> Listing:
-    """A folder of images without class folders, whose classes are told by a list that came with the archive."""
+    """A folder of images without class folders, whose classes are given by a list that came with the archive."""
     folder = root / part
     classes = _flat_classes(root, folder, outer)
     if classes is None:
         raise OpenSetError(
-            f"{folder} has no class folders, and no list tells the classes of its images: "
+            f"{folder} has no class folders, and no list gives the classes of its images: "
             f"sort them into one folder per class, or put LOC_val_solution.csv into {outer}."
         )
     position = {name: label for label, name in enumerate(class_names)}
@@ -136,7 +136,7 @@ def _cub_table(file: Path) -> dict[str, str]:
     try:
         lines = file.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
-        raise OpenSetError(f"{file} cannot be read, and it tells which image is of which class and part.") from error
+        raise OpenSetError(f"{file} cannot be read, and it says which image is of which class and part.") from error
     rows = [(number, line.split(maxsplit=1)) for number, line in enumerate(lines, start=1) if line.strip()]
     bad = next((number for number, row in rows if len(row) != 2), None)
     if bad is not None:

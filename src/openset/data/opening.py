@@ -1,4 +1,4 @@
-"""The data door: one function that opens every kind of data by name or path."""
+"""Opening data: one function that opens every kind of data by name or path."""
 
 import warnings
 from collections.abc import Callable, Collection

@@ -27,11 +27,11 @@ class OpenAUCLoss(nn.Module):
     Args:
         weight: lambda in eq. 17.
         pairing: `slots`, `halves` or `all`; see `plan_mixing`. Pairs are formed within a batch, so with several
-            processes within each process' share of it.
+            processes within each process' part of it.
         surrogate: `square` (1 - t)^2, `squared_hinge` max(0, 1 - t)^2, `logistic` log(1 + e^-t). Square punishes
             leads above 1 as well.
         score: r = -max logit, or `msp`: r = 1 - max probability.
-        alpha: of the Beta distribution of the mixing shares.
+        alpha: of the Beta distribution of the mixing fractions.
         switch: off for the loss of Acc + AUC, which ranks misclassified knowns as well.
 
     >>> _ = torch.manual_seed(0)

@@ -6,7 +6,7 @@ from openset.methods.openauc import OpenAUC
 
 @METHODS.register("acc_auc")
 class AccAUC(OpenAUC):
-    """CE + weight * surrogate(r(mixture) - r(known)) over all knowns, right or wrong; unknown score = -max logit.
+    """CE + weight * surrogate(r(mixture) - r(known)) over all knowns, correct or not; unknown score = -max logit.
 
     The ablation "Acc+AUC" of Wang et al., NeurIPS 2022, Table 2: it optimises accuracy and AUC side by side, not
     OpenAUC. The options are those of `openauc`.

@@ -100,7 +100,7 @@ class ARPLConfusing(ARPL):
         return images
 
     def confusing(self, batch: Batch, images: Tensor) -> Tensor:
-        """How sure the classifier is of generated images."""
+        """How certain the classifier is of generated images."""
         with seeing_generated(batch.network):
             embedding = batch.network.end(batch.network.begin(images))
         if self.confusion_term == "released":

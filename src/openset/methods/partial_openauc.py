@@ -14,9 +14,9 @@ from openset.methods.openauc import OpenAUC
 
 @METHODS.register("partial_openauc")
 class PartialOpenAUC(OpenAUC):
-    """OpenAUC at low false positive rates: only the share `max_fpr` of mixtures with the lowest scores is ranked.
+    """OpenAUC at low false positive rates: only the fraction `max_fpr` of mixtures with the lowest scores is ranked.
 
-    At a threshold that accepts a share f of the unknowns, those accepted are the f lowest scored. So the part of the
+    At a threshold that accepts a fraction f of the unknowns, those accepted are the f lowest scored. So the part of the
     curve below f = `max_fpr` (the open problem named at the end of Wang et al., NeurIPS 2022) depends on those alone.
     The batch is mixed `copies` times, so that there are some to choose from, and every chosen mixture is compared
     with every correctly classified known. Other options as in `openauc`; mixing is at the embedding.
@@ -61,7 +61,7 @@ class PartialOpenAUC(OpenAUC):
         return value
 
     def hardest(self, score: Tensor, usable: Tensor) -> Tensor:
-        """True for the share `max_fpr` of the usable mixtures with the lowest unknown scores, at least one."""
+        """True for the fraction `max_fpr` of the usable mixtures with the lowest unknown scores, at least one."""
         ranks = torch.where(usable, score, torch.inf).argsort().argsort()
         return ranks < (self.max_fpr * usable.sum()).ceil().clamp(min=1)
 

@@ -42,7 +42,7 @@ class Metric:
     headline: bool
     """Whether its first variant is among the few metric values that sum up a model."""
     invariant_to_repeats: bool
-    """Whether a data set in which every sample stands twice has the same value."""
+    """Whether a data set in which every sample occurs twice has the same value."""
 
     @cached_property
     def sees_open_set(self) -> bool:

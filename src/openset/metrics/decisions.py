@@ -96,7 +96,7 @@ def closed_set_accuracy(
     n_classes: int | None = None,
     zero_division: float = 0.0,
 ) -> float:
-    """Share of knowns predicted as their own class, nothing being rejected; `balanced` averages over the K classes.
+    """Fraction of knowns predicted as their own class, nothing being rejected; `balanced` averages over the K classes.
 
     >>> closed_set_accuracy([0, 0, 0, 1, -2], [0, 0, 0, 0, 1])
     0.75
@@ -208,8 +208,8 @@ def normalized_accuracy(
     """`weight` * accuracy on knowns (AKS) + (1 - `weight`) * accuracy on unknowns (AUS); best over all thresholds.
 
     AKS counts true positives and negatives of all K classes over all samples, as eq. 6 does. `aus="paper"` is the
-    precision of "unknown" (eq. 6); `aus="recall"` the share of unknowns caught, which the name suggests. With nothing
-    rejected the paper's AUS is 0/0 and counts as `zero_division`.
+    precision of "unknown" (eq. 6); `aus="recall"` the fraction of unknowns caught, which the name suggests. With
+    nothing rejected the paper's AUS is 0/0 and counts as `zero_division`.
 
     >>> normalized_accuracy([0, 1, -2], [0, 1, 1], [0.1, 0.2, 0.9])
     1.0
@@ -287,7 +287,7 @@ class ConfusionMatrix:
         return np.asarray(self.counts / np.maximum(self.counts.sum(axis=1, keepdims=True), 1))
 
     def accepted_open_classes(self) -> list["AcceptedOpenClass"]:
-        """Which open-set classes slip through, as which known class; the leakiest first."""
+        """Which open-set classes are accepted, as which known class; the most accepted first."""
         found = []
         for row, name in enumerate(self.rows[self.n_classes :], start=self.n_classes):
             accepted = self.counts[row, : self.n_classes]
@@ -310,7 +310,7 @@ class AcceptedOpenClass:
 
     @property
     def share(self) -> float:
-        """Share of the class that passes."""
+        """Fraction of the class that passes."""
         return self.accepted / self.total
 
 

@@ -45,7 +45,7 @@ class Confidences:
         """Rows of the knowns."""
         rows = np.flatnonzero(self.labels >= 0)
         if not len(rows):
-            raise OpenSetError(f"Found 0 known samples among {len(self.labels)}: this figure needs some.")
+            raise OpenSetError(f"Found 0 known samples among {len(self.labels)}: this metric needs some.")
         return rows
 
     @cached_property

@@ -87,7 +87,7 @@ def _least_aupr(counts: Tally, positive: Positive) -> float:
 
 
 def _at_tpr(tpr: float, positive: Positive) -> Place:
-    """Strictest threshold that finds a share `tpr` of the positives: the first, or the last, that still does."""
+    """Strictest threshold that finds a fraction `tpr` of the positives: the first, or the last, that still does."""
     if positive == "known":
         return reaching("known", lambda run: whole_number_for(tpr, run.n_known))
     return up_to("open", lambda run: _missed_at(tpr, run))
@@ -240,9 +240,9 @@ def open_auc(
     n_classes: int | None = None,
     zero_division: float = 0.0,
 ) -> float:
-    """Probability that a known is classified right and ranked below an open-set sample.
+    """Probability that a known is classified correctly and ranked below an open-set sample.
 
-    Mean over all pairs of [known right] * [open-set score higher than known score]: the area under the OSCR curve.
+    Mean over all pairs of [known correct] * [open-set score higher than known score]: the area under the OSCR curve.
     A tied pair counts half (`ties="half"`, straight joints of the curve), not at all ("strict", eq. 12) or fully
     ("full", eqs. 10-11). `balanced=True` gives every known class the same weight.
 
@@ -277,7 +277,7 @@ def auroc(
 ) -> float:
     """Probability that an open-set sample has a higher unknown score than a known one; ties count half.
 
-    Blind to whether the knowns are classified right.
+    Blind to whether the knowns are classified correctly.
 
     >>> auroc([0, 1, -2, -2], [0.3, 0.1, 0.3, 0.9])
     0.875
@@ -355,10 +355,10 @@ def fpr_at_tpr(
     against: str = "all",
     groups: ArrayLike | None = None,
 ) -> float:
-    """False positive rate at the strictest threshold that finds a share `tpr` of the positives.
+    """False positive rate at the strictest threshold that finds a fraction `tpr` of the positives.
 
-    `positive="known"`: share of open-set samples accepted where at least `tpr` of the knowns are accepted.
-    `positive="unknown"`: share of knowns rejected where at least `tpr` of the open-set samples are rejected.
+    `positive="known"`: fraction of open-set samples accepted where at least `tpr` of the knowns are accepted.
+    `positive="unknown"`: fraction of knowns rejected where at least `tpr` of the open-set samples are rejected.
 
     >>> fpr_at_tpr([0, 0, -2, -2], [0.1, 0.3, 0.2, 0.9])
     0.5
@@ -383,7 +383,7 @@ def error_at_tpr(
     against: str = "all",
     groups: ArrayLike | None = None,
 ) -> float:
-    """Error rate of known versus unknown at the largest threshold that still rejects a share `tpr` of the unknowns.
+    """Error rate of known versus unknown at the largest threshold that still rejects a fraction `tpr` of the unknowns.
 
     >>> error_at_tpr([0, 0, -2, -2], [0.1, 0.2, 0.8, 0.9])
     0.0
@@ -440,7 +440,7 @@ def ccr_at_fpr(
     n_classes: int | None = None,
     zero_division: float = 0.0,
 ) -> float:
-    """Largest share of knowns accepted and right at any threshold that accepts at most a share `fpr` of the open set.
+    """Largest fraction of knowns accepted and correct where at most a fraction `fpr` of the open set is accepted.
 
     At `fpr=1` it is the closed-set accuracy. `balanced=True` averages over the known classes.
 
@@ -521,8 +521,8 @@ def accuracy_auroc(
 ) -> float:
     """Closed-set accuracy combined with AUROC: what people report instead of OpenAUC, and what the audit shows fooled.
 
-    "pointwise", the mean over pairs of [right] + [ranked higher], equals "sum", because the mean of a sum is the sum of
-    the means.
+    "pointwise", the mean over pairs of [correct] + [ranked higher], equals "sum", because the mean of a sum is the sum
+    of the means.
 
     >>> accuracy_auroc([0, 1, -2, -2], [0, 0, 1, 1], [0.3, 0.1, 0.3, 0.9])
     0.4375
@@ -543,10 +543,10 @@ def known_precision(
     groups: ArrayLike | None = None,
     zero_division: float = 0.0,
 ) -> float:
-    """Share of accepted samples that are known, if a share `unknown_share` of what arrives in deployment is open-set.
+    """Fraction of accepted samples that are known if a fraction `unknown_share` of arriving samples is open-set.
 
     The test set's own mix does not matter: acceptance and FPR are weighted by the assumed mix. With `right=True` a
-    sample counts only if it is also classified right. If nothing is accepted the value is `zero_division`.
+    sample counts only if it is also classified correctly. If nothing is accepted the value is `zero_division`.
 
     >>> scores = [0.1, 0.3, 0.2, 0.9]
     >>> known_precision([0, 0, -2, -2], [0, 0, 0, 0], scores, threshold=0.3, unknown_share=0.1).__round__(4)

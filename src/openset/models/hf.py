@@ -74,7 +74,7 @@ def _download(name: str) -> Path:
 
 
 def _load(auto: Any, name: str, folder: Path) -> Any:
-    """The network with all of its weights from the folder; none may be drawn by chance."""
+    """The network with all of its weights from the folder; none may be drawn at random."""
     try:
         network, report = auto.from_pretrained(
             folder, use_safetensors=True, trust_remote_code=False, local_files_only=True, output_loading_info=True

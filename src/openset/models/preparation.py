@@ -56,7 +56,7 @@ class CenterCrop:
         return np.ascontiguousarray(made.transpose(2, 0, 1))
 
     def changed(self, size: int | None, mean: tuple[float, ...] | None, std: tuple[float, ...] | None) -> "CenterCrop":
-        """The same with what the user says: the size keeps the share of the photo that is cut away."""
+        """The same with what the user says: the size keeps the fraction of the photo that is cut away."""
         new: dict[str, Any] = {}
         if size is not None:
             new |= {"resize": max(size, round(self.resize * size / self.crop)), "crop": size}

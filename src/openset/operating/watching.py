@@ -1,4 +1,4 @@
-"""The share of unknowns over time against what validation promised, with an alarm."""
+"""The fraction of unknowns over time against what validation promised, with an alarm."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
@@ -25,7 +25,7 @@ SCHEMA = 1
 
 @dataclass(frozen=True)
 class Promise:
-    """What validation says about the share of samples that the threshold will reject."""
+    """What validation says about the fraction of samples that the threshold will reject."""
 
     expected: float
     """Of what arrives, if nothing changes; without `unknown_share`, of knowns."""

@@ -1,4 +1,4 @@
-"""Outputs: what a network said about some samples, checked once, with what several scores need of them kept."""
+"""Outputs: the outputs of a network for some samples, checked once, with what several scores need of them kept."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -26,7 +26,7 @@ WHERE = {
 
 @dataclass(frozen=True, eq=False)
 class Outputs:
-    """What a network said about some samples: `logits` (n, K or K+1), `features` (n, D), `labels` (n), as stored.
+    """The outputs of a network for some samples: `logits` (n, K or K+1), `features` (n, D), `labels` (n), as stored.
 
     `head` is (weight, bias) of the linear layer that makes logits from features: (K or K+1, D) and (K or K+1), with
     None in place of a bias where the layer has none.

@@ -25,7 +25,7 @@ def load(
     """Open a protocol with its data, checked: groups disjoint, every class has samples, no part overlaps another.
 
     Args:
-        name: a shipped protocol (`digits`, `cifar10`, `imagenet-p1`, ...; see `PROTOCOLS`), a YAML file, a folder with
+        name: a bundled protocol (`digits`, `cifar10`, `imagenet-p1`, ...; see `PROTOCOLS`), a YAML file, a folder with
             `known/`, `unknown/` and perhaps `negative/` inside, or a folder with `train.csv`, `val.csv`, `test.csv`.
             `stand-in:NAME` holds out known classes of any of these and leaves its test part alone.
         split: which of the protocol's splits.

@@ -105,9 +105,9 @@ class Opened:
 def build(
     definition: Definition, *, split: int = 0, data_root: str | Path | None = None, on_corrupt: str = "stop"
 ) -> Protocol:
-    """Open the data, share it out, check it."""
+    """Open the data, divide it, check it."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", OpenSetWarning)  # said once, below, for all parts
+        warnings.simplefilter("ignore", OpenSetWarning)  # reported once, below, for all parts
         opened = Opened(definition, data_root, on_corrupt)
         lists = class_lists(definition, split, opened.class_names)
         for members in lists:
@@ -183,7 +183,7 @@ def assemble(
     parts: dict[str, Samples],
     notes: Sequence[str],
 ) -> Protocol:
-    """Put the pieces together; the fingerprint covers lists, split, data and the share-out."""
+    """Put the pieces together; the fingerprint covers lists, split, data and the division into parts."""
     kinds = {data.kind == "features" for data in sources}
     if len(kinds) > 1:
         raise OpenSetError(f"{name}: feature vectors and images cannot be mixed in one protocol.")
@@ -266,7 +266,7 @@ def _shared_out(definition: Definition, lists: ClassLists, opened: Opened) -> tu
 
 
 def _held_out(definition: Definition, pool: Samples, whole: Mask) -> Mask:
-    """Which of the samples to learn from validate instead: a share of those whose data has no part for it."""
+    """Which of the samples to learn from validate instead: a fraction of those whose data has no part for it."""
     held = np.zeros(len(pool), dtype=np.bool_)
     if whole.any():
         some = pool.only(whole)

@@ -105,7 +105,7 @@ def _named(source: Source, names: tuple[str, ...], role: str, protocol: str) -> 
 
 
 def _class_name(entry: ClassKey, names: Sequence[str], data: str, role: str, protocol: str) -> str:
-    """A name as it stands; a number as a name if there is one like it, else as a class id."""
+    """A name as it is written; a number as a name if there is one like it, else as a class id."""
     if str(entry) in names:
         return str(entry)
     if isinstance(entry, int):

@@ -1,4 +1,4 @@
-"""What a protocol says, before any data is opened: one form for the shipped lists, a user's YAML and folders."""
+"""What a protocol says, before any data is opened: one form for the bundled lists, a user's YAML and folders."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -40,7 +40,7 @@ class Roles:
 
 @dataclass(frozen=True)
 class RandomRoles:
-    """Known classes drawn by chance; always the same ones for the same seed."""
+    """Known classes drawn at random; always the same ones for the same seed."""
 
     data: str
     known: int
@@ -59,17 +59,17 @@ class Definition:
     splits: tuple[Roles, ...] | RandomRoles
     paper: str = ""
     validation: float = 0.1
-    """Share of the training samples kept for validation, where the data has no part of its own for it."""
+    """Fraction of the training samples kept for validation, where the data has no part of its own for it."""
     validation_by: str = "hash"
     test: float = 0.2
-    """Share of the samples kept for testing, where the data has no part of its own for it."""
+    """Fraction of the samples kept for testing, where the data has no part of its own for it."""
     notes: tuple[str, ...] = ()
     superclasses: Mapping[str, Sequence[str]] = field(default_factory=dict)
     published_samples: Mapping[str, Sequence[int]] = field(default_factory=dict)
     folder: Path | None = None
-    """Where relative data paths start; None for shipped protocols."""
+    """Where relative data paths start; None for bundled protocols."""
     trained_as: str = ""
-    """A shipped protocol's: another one with the same known classes and training samples, whose training serves it."""
+    """A bundled protocol's: another one with the same known classes and training samples, whose training serves it."""
 
     @property
     def n_splits(self) -> int:
@@ -258,5 +258,5 @@ def _check_fields(content: Mapping[str, Any], allowed: set[str], where: str) -> 
 
 def _number(value: Any, key: str, where: str) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise OpenSetError(f"{where}: '{key}' must be a share such as 0.1, got {short(value)}.")
+        raise OpenSetError(f"{where}: '{key}' must be a fraction such as 0.1, got {short(value)}.")
     return float(value)

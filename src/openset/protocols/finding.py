@@ -1,4 +1,4 @@
-"""Finding a protocol: shipped ones by name, a user's own by YAML file or by folder."""
+"""Finding a protocol: bundled ones by name, a user's own by YAML file or by folder."""
 
 import json
 from importlib.resources import files
@@ -22,7 +22,7 @@ for _file in sorted(files("openset.protocols").joinpath("lists").iterdir(), key=
 
 
 def find(name: str | Path) -> Definition:
-    """The definition of a shipped protocol, of a YAML file, or of a folder with known/ and unknown/ inside."""
+    """The definition of a bundled protocol, of a YAML file, or of a folder with known/ and unknown/ inside."""
     if isinstance(name, str) and name in PROTOCOLS:
         return PROTOCOLS[name]
     path = Path(name)
@@ -57,7 +57,7 @@ def from_folder(folder: Path) -> Definition:
 
 
 def _refuse_reserved(groups: dict[str, str], role: str, folder: Path) -> None:
-    """A reserved name is best mended where it comes from, which is the name of a folder."""
+    """A reserved name is best changed where it comes from, which is the name of a folder."""
     for name, group in groups.items():
         if group in RESERVED_GROUPS:
             better = next((word for word in ("near", "other") if word not in groups.values()), "rest")

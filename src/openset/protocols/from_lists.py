@@ -33,7 +33,7 @@ def find_lists(folder: Path, prefix: str = "") -> dict[str, Path] | None:
 def build_from_lists(
     folder: Path, definition: Definition | None, *, root: str | Path | None = None, on_corrupt: str = "stop"
 ) -> Protocol:
-    """Lists with paths relative to the data root (for a shipped protocol: to its data set), or else to themselves."""
+    """Lists with paths relative to the data root (for a bundled protocol: to its data set), or else to themselves."""
     prefix = f"{definition.name.rsplit('-', 1)[-1]}_" if definition else ""
     paths = find_lists(folder, prefix)
     if paths is None:

@@ -46,7 +46,7 @@ def _absent(members: RoleClasses, data: str, root: str | Path | None) -> set[str
 
 
 def rows(root: str | Path | None = None) -> list[dict[str, Any]]:
-    """One entry per shipped protocol."""
+    """One entry per bundled protocol."""
     table = []
     for name, definition in PROTOCOLS.items():
         known, negative, unknown = class_lists(definition, 0, lambda data: CATALOG[data].class_names).counts

@@ -30,7 +30,7 @@ class Part:
     """Which of `sources` a sample comes from, and below, which row of it."""
     rows: NDArray[np.int64]
     shape: tuple[int, ...] | None
-    """Shape of one sample; None if the images differ in size, then a size must be said to read them."""
+    """Shape of one sample; None if the images differ in size, then a size must be given to read them."""
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -110,7 +110,7 @@ class Protocol:
     negative_classes: tuple[str, ...]
     unknown_classes: tuple[str, ...]
     fingerprint: str
-    """Changes with the class lists, the split, the data and the share-out into parts."""
+    """Changes with the class lists, the split, the data and the division into parts."""
     train: Part
     val: Part
     test: Part

@@ -71,7 +71,7 @@ def _imagenet(name: str, title: str) -> Entry:
         {
             "smoke": Needs(_DIGITS, "under a minute"),
             "cpu": Needs("MNIST and EMNIST letters, a stand-in", "about 15 minutes"),
-            "paper": Needs("ImageNet", "nine trainings of one to four days", _GPU),
+            "paper": Needs("ImageNet", "nine training runs of one to four days", _GPU),
         },
     )
 
@@ -95,7 +95,7 @@ ENTRIES: dict[str, Entry] = {
             "OpenAUC of each method on each data set, five splits",
             "table2:reproduce",
             "MNIST, CIFAR10, CIFAR100",
-            "45 trainings of 3 to 20 minutes on two cores",
+            "45 training runs of 3 to 20 minutes on two cores",
             "MNIST, SVHN, CIFAR10, CIFAR100, TinyImageNet",
         ),
         _cub("table4", "CUB: accuracy, AUC and OpenAUC, easy to hard"),
@@ -108,7 +108,7 @@ ENTRIES: dict[str, Entry] = {
             "an hour",
             f"{_CIFAR}, TinyImageNet",
         ),
-        _openauc("fig2", "Sensitivity to lambda", "openauc:fig2", _REAL, "seven trainings of twenty minutes", _REAL),
+        _openauc("fig2", "Sensitivity to lambda", "openauc:fig2", _REAL, "seven runs of twenty minutes", _REAL),
         Entry(
             "openauc/time",
             "OpenAUC against minutes of training (our own)",

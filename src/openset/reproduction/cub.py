@@ -71,7 +71,7 @@ def _report(
         name,
         "CUB, in percent, against easy, medium and hard unknowns",
         options.scale,
-        [Table("Ours beside the published figures, percent", lines)],
+        [Table("Ours beside the published values, percent", lines)],
         claims(found),
         _notes(options, outcome),
         failures=[f"{key.title}: {reason}" for key, reason in outcome.failures],
@@ -80,7 +80,7 @@ def _report(
 
 def _notes(options: Options, outcome: Study) -> list[str]:
     wording = (
-        "The digits of scikit-learn, with three made-up groups of unknowns, stand in for CUB: published figures are of "
+        "The digits of scikit-learn, with three made-up groups of unknowns, stand in for CUB: published values are of "
         "other data and not comparable."
     )
     own = "ARPL+ is ARPL with the recipe of CE+; baselines are derived from their recipes for CIFAR10."

@@ -1,4 +1,4 @@
-"""Open-set object detection: tables and figures, for simulated, shipped or the user's own detectors."""
+"""Open-set object detection: tables and figures, for simulated, bundled or the user's own detectors."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -134,7 +134,7 @@ def _file_name(detector: str) -> str:
 
 
 def wrong(counts: Sequence[int]) -> float:
-    """Share of detections that are not correct."""
+    """Fraction of detections that are not correct."""
     return 1 - counts[0] / sum(counts) if sum(counts) else 0.0
 
 
@@ -198,7 +198,7 @@ _FAMILIES = (
 
 
 def family_counts(found: OpenSetEvaluation) -> tuple[int, int, float]:
-    """Detections on unknown objects of a family: those that claim one of it, all, and the share expected by chance.
+    """Detections on unknown objects of a family: those that claim one of it, all, and the fraction expected by chance.
 
     Chance: claims are as frequent as they are on all unknown objects together.
     """

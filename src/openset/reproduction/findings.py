@@ -1,4 +1,4 @@
-"""What a reproduction finds: figures beside the published ones, and claims that hold or do not."""
+"""What a reproduction finds: results beside the published ones, and claims that hold or do not."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,7 +11,7 @@ from openset.results.numbers import scaled
 
 @dataclass(frozen=True)
 class Value:
-    """A figure, with a spread or an interval where there is one."""
+    """A result, with a spread or an interval where there is one."""
 
     value: float
     sd: float | None = None
@@ -36,22 +36,22 @@ class Value:
 
 @dataclass(frozen=True)
 class Line:
-    """One figure of ours beside the published one."""
+    """One result of ours beside the published one."""
 
     labels: Mapping[str, str]
-    """What it is a figure of, by column."""
+    """What it is a result of, by column."""
     ours: Value | None
     """None where it is missing."""
     published: Value | None = None
     also: Mapping[str, Value | None] = field(default_factory=dict)
-    """Further figures of ours, by column."""
+    """Further values of ours, by column."""
     remark: str = ""
     compare: bool = True
     """Whether a difference means anything: not between other data, nor from a part of the splits."""
 
     @property
     def difference(self) -> float | None:
-        """Ours minus the published figure."""
+        """Ours minus the published value."""
         if self.ours is None or self.published is None or not self.compare:
             return None
         return self.ours.value - self.published.value
@@ -67,25 +67,25 @@ class Table:
     digits: int = 1
     signed: bool = False
     words: bool = False
-    """Whether the labels say it all: marks instead of figures."""
+    """Whether the labels say it all: marks instead of values."""
     heading: str = "ours"
-    """Of the column with our figures."""
+    """Of the column with our values."""
 
     @property
     def factor(self) -> float:
-        """What figures are multiplied by to be shown."""
+        """What values are multiplied by to be shown."""
         return 100.0 if self.percent else 1.0
 
 
 @dataclass(frozen=True)
 class Claim:
-    """A sentence of a paper, put to the test on our figures."""
+    """A sentence of a paper, tested on our values."""
 
     text: str
     source: str
     """Where the paper says it."""
     holds: bool | None
-    """None where the figures that it needs are not there."""
+    """None where the results that it needs are not there."""
     numbers: Mapping[str, Any] = field(default_factory=dict)
     remark: str = ""
 

@@ -144,7 +144,7 @@ def fig4(options: Options) -> Report:
 
 
 def high_share(scores: Scores) -> float:
-    """Share of unknowns that are taken for a known class with probability .9 or more."""
+    """Fraction of unknowns that are taken for a known class with probability .9 or more."""
     assert scores.probabilities is not None
     return float((scores.probabilities[scores.labels == -2].max(axis=1) >= 0.9).mean())
 
@@ -169,9 +169,7 @@ def ccr(options: Options) -> Report:
                 lines.append(Line({"protocol": protocol, "method": name, "figure": title}, Value(value)))
     table = Table("CCR at given FPR, and confidence on the test part, percent", lines)
     made = _report(options, "imagenet/ccr", "CCR at given FPR", [table], wording, [])
-    note = (
-        "The published table is in the paper's supplement, which is not transcribed here: no figures stand beside ours."
-    )
+    note = "The published table is in the paper's supplement, which is not transcribed here: no values are beside ours."
     return Report(made.name, made.title, made.scale, made.tables, made.claims, [*made.notes, note])
 
 
@@ -199,7 +197,7 @@ def table1(options: Options) -> Report:
         if options.scale == "paper":
             lines += _sample_lines(options, protocol, row)
     same = all(line.difference == 0 for line in lines)
-    claim = Claim("Classes and samples of the three protocols", "Table 1", same, {"figures compared": len(lines)})
+    claim = Claim("Classes and samples of the three protocols", "Table 1", same, {"results compared": len(lines)})
     notes = [] if options.scale == "paper" else ["Samples are counted at --scale paper, which needs the images."]
     table = Table("Classes and samples", lines, percent=False, digits=0)
     return Report("imagenet/table1", "The three protocols", options.scale, [table], [claim], notes)

@@ -144,7 +144,7 @@ def agrees(found: Audit, where: str) -> Claim:
 
 
 def fig1(options: Options) -> Report:
-    """Classification metrics over the share of unknowns caught."""
+    """Classification metrics over the fraction of unknowns caught."""
     curves: dict[str, dict[str, list[float]]] = {}
     best: dict[str, float] = {}
     figures: list[Path] = []

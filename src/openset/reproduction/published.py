@@ -1,4 +1,4 @@
-"""Figures that the papers print, transcribed; facts, not ours."""
+"""Values that the papers print, transcribed; facts, not ours."""
 
 import json
 from functools import cache
@@ -8,6 +8,6 @@ from typing import Any
 
 @cache
 def published(paper: str) -> dict[str, Any]:
-    """All transcribed figures of a paper: openauc, imagenet or elephant."""
+    """All transcribed values of a paper: openauc, imagenet or elephant."""
     text = (files("openset.reproduction") / "published" / f"{paper}.json").read_text(encoding="utf-8")
     return dict(json.loads(text))

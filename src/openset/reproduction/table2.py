@@ -27,10 +27,10 @@ METHODS = {
     "paper": ("softmax", "gcpl", "rpl", "arpl", "arpl_cs", "maxlogit", "acc_auc", "openauc"),
 }
 STAND_IN = {"digits": "mnist"}
-"""Other data, whose published figures are shown beside ours, but not subtracted."""
+"""Other data, whose published values are shown beside ours, but not subtracted."""
 _PAIRS = (("openauc", "maxlogit"), ("openauc", "acc_auc"), ("maxlogit", "softmax"), ("scaled", "maxlogit"))
 _NOTES = {
-    "smoke": "The digits of scikit-learn stand in for MNIST: published figures are of other data and not comparable.",
+    "smoke": "The digits of scikit-learn stand in for MNIST: published values are of other data and not comparable.",
     "cpu": "Trained by the fast recipes, not for 600 epochs. Softmax here is the training of CE+ scored by the "
     "largest probability; the published row is a shorter training.",
     "paper": "Trained by the published recipes.",
@@ -44,7 +44,7 @@ _PAIRED = (
 
 
 def reproduce(options: Options) -> Report:
-    """Run the cells that are missing, or only read, and put ours beside the published figures."""
+    """Run the cells that are missing, or only read, and put ours beside the published values."""
     chosen = _chosen(options)
     trouble = [] if options.show else run_study(_cells(chosen), chosen).failures
     seeds = sorted({*(() if options.show else options.seeds), *seeds_found(options.results, NAME, options.scale)})
@@ -81,7 +81,7 @@ def _cells(options: Options) -> list[Cell]:
 
 
 def published_value(protocol: str, method: str) -> Value | None:
-    """The figure of Table 2, as a share."""
+    """The result of Table 2, as a fraction."""
     table = published("openauc")["table2"]
     if protocol not in table["protocols"] or method not in table["rows"]:
         return None

@@ -52,7 +52,7 @@ def reproduce(options: Options) -> Report:
         [Table("OpenAUC in percent, 95 % interval over test samples", lines)],
         [longer_is_better(points)],
         [
-            "One split: the published figure is a mean over five, so no difference is taken.",
+            "One split: the published value is a mean over five, so no difference is taken.",
             *outcome.notes(kept=options.keep_changed),
         ],
         figures,
@@ -61,7 +61,7 @@ def reproduce(options: Options) -> Report:
 
 
 def _cell(options: Options, protocol: str, method: str, split: int, share: float) -> Cell:
-    """The recipe with a share of all its epochs, those of beginnings too; the user's `train.epochs` is the whole."""
+    """The recipe with a fraction of all its epochs, those of beginnings too; the user's `train.epochs` is the whole."""
     changes = [text for text in options.overrides if not text.startswith("train.epochs=")]
     told = [text for text in options.overrides if text.startswith("train.epochs=")]
     recipe = cell_config(options.scale, protocol, method, split, options.seeds[0])

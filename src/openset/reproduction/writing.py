@@ -62,7 +62,7 @@ def claims_sheet(claims: Sequence[Claim]) -> Sheet:
 
 
 def told(claim: Claim) -> str:
-    """The numbers behind a verdict, in short, and what else is to be said."""
+    """The numbers behind a verdict, in short, and remarks."""
     numbers = ", ".join(
         f"{name} {number:.3g}" if isinstance(number, float) else f"{name} {number}"
         for name, number in claim.numbers.items()

@@ -66,7 +66,7 @@ def _means(means: Mapping[str, Spread]) -> str:
 def _ranking(name: str, names: Sequence[str], found: Evaluation, main: str, kind: str) -> str:
     score = _value(found.find("open_auc", against=main))
     meaning = (
-        f"a known sample and one of the {open_set(main)}, drawn at random, are both handled right (the known one "
+        f"a known sample and one of the {open_set(main)}, drawn at random, are both handled correctly (the known one "
         "classified as its class and ranked as the more familiar)"
     )
     chance = percent(found.find("open_auc", against=main).value)
@@ -83,7 +83,8 @@ def _weaker_side(found: Evaluation, main: str) -> str:
         else "Classifying the known is its weaker side"
     )
     return (
-        f"It classifies {_percents(accuracy)} of the knowns right when nothing is rejected, and ranks a known below "
+        f"It classifies {_percents(accuracy)} of the knowns correctly when nothing is rejected, and ranks a known "
+        "below "
         f"one of the {open_set(main)} with probability {_percents(auroc)} (AUROC). {side}."
     )
 
@@ -93,7 +94,7 @@ def _operating(found: Evaluation, main: str) -> str:
     right = found.find("ccr_at_fpr", against=main, fpr=0.1)
     return (
         f"If 95 % of the knowns are to be accepted, it catches {_percents(passed, rest=True)} of the {open_set(main)}. "
-        f"If at most 10 % of the {open_set(main)} may pass, {_percents(right)} of the knowns are accepted and right."
+        f"If at most 10 % of the {open_set(main)} may pass, {_percents(right)} of the knowns are accepted and correct."
     )
 
 

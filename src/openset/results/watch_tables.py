@@ -15,7 +15,7 @@ def watch_table(watched: Watched, *, last: int | None = None) -> Table:
         values = [None, one.unknown.n, one.unknown.value, min(one.evidence, 1e300)]
         rows.append([Cell(shown, value, tone=tone) for shown, value in zip(texts, values, strict=True)])  # type: ignore[arg-type]
     return Table(
-        ["Window", "Samples", "Unknown", "Evidence"], rows, title="Share of unknowns over time", note=_note(watched)
+        ["Window", "Samples", "Unknown", "Evidence"], rows, title="Fraction of unknowns over time", note=_note(watched)
     )
 
 
@@ -24,7 +24,7 @@ def watch_verdict(watched: Watched) -> str:
     promise = watched.promise
     if watched.alarm is None:
         return (
-            f"No alarm: the share of unknowns is in line with the {percent(promise.largest)} at most that "
+            f"No alarm: the fraction of unknowns is in line with the {percent(promise.largest)} at most that "
             f"{promise.n_known:,} validation knowns promise."
         )
     one = watched.alarm

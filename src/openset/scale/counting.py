@@ -147,7 +147,8 @@ class Counted:
     def orders(self, plan: Plan, *, per_class: bool, predicted: bool) -> "Orders":
         """The best and the worst possible order of the samples inside the bins.
 
-        `per_class`: with counts of every class, in coarse bins. Not `predicted`: right and wrong knowns are alike.
+        `per_class`: with counts of every class, in coarse bins. Not `predicted`: right and misclassified knowns are
+        alike.
         """
         counts = self.classes if per_class else self.fine[:, :, None]
         tied = self.coarse_tied(plan) if per_class else self.tied
@@ -183,7 +184,7 @@ class Orders:
 def ordered(counts: Ints, tied: Bools, *, best: bool) -> Ints:
     """(3 bins + 1, kinds, K) accepted samples, where a bin is passed in three steps.
 
-    At best right knowns come first, then wrong ones, then open-set samples; at worst the other way round. In a bin of
+    At best correct knowns come first, then wrong ones, then open-set samples; at worst the other way round. In a bin of
     one score all come together, at the third step.
     """
     n, n_kinds, n_classes = counts.shape

@@ -1,1 +1,1 @@
-"""Grids of trainings: cells that share a training, resumable runs, summaries; benchmarks and reproductions use them."""
+"""Grids of training runs: cells that share one, resumable runs, summaries; benchmarks and reproductions use them."""

@@ -85,7 +85,7 @@ def make_grid(
         raise OpenSetError(f"'{vary.field}' cannot be varied: another option sets it already.")
     cells = []
     of_vectors = {protocol: holds_vectors(protocol, data_root) for protocol in protocols}
-    grid = dict.fromkeys(  # said twice, a run would count twice, with no spread between the two
+    grid = dict.fromkeys(  # given twice, a run would count twice, with no spread between the two
         (protocol, *rest)
         for protocol in protocols
         for rest in product(methods, vary.values if vary else [None], _splits_of(protocol, splits), seeds)

@@ -1,4 +1,4 @@
-"""A cell of a grid: what to train, where it is run, and which other trainings serve it."""
+"""A cell of a grid: what to train, where it is run, and which other training runs serve it."""
 
 import hashlib
 import json

@@ -94,7 +94,7 @@ def run_grid(
     shard: Shard | None = None,
     done: Container[Key] = (),
 ) -> list[Outcome]:
-    """Run every cell, or those of a shard, that is not `done`; a failure is noted and the others go on.
+    """Run every cell, or those of a shard, that is not `done`; a failure is noted and the others continue.
 
     What another process works on is waited for when nothing else is left. Outcomes are in the order of `cells`, and
     told as they come.

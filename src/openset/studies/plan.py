@@ -41,7 +41,7 @@ class Plan:
 
     @property
     def n_trainings(self) -> int:
-        """Trainings that are left, whole or in part."""
+        """Training runs that are left, whole or in part."""
         return sum(step.epochs > 0 for step in self.steps)
 
     @property
@@ -51,7 +51,7 @@ class Plan:
 
     @property
     def n_unknown(self) -> int:
-        """Trainings that no finished cell tells the length of."""
+        """Training runs that no finished cell tells the length of."""
         return sum(step.seconds is None for step in self.steps)
 
     def summary(self) -> str:
@@ -108,7 +108,7 @@ def make_plan(
 
 
 def _steps(task: Iterable[Cell], done: Container[Key], pace: Pace) -> Iterable[Step]:
-    there: set[str] = set()  # trainings that an earlier cell of the task leaves
+    there: set[str] = set()  # training runs that an earlier cell of the task leaves
     for cell in task:
         if cell.key in done or is_finished(cell):
             there.add(cell.training)

@@ -1,4 +1,4 @@
-"""Results of a study: one small file per finished cell, so that it goes on from a clean checkout too."""
+"""Results of a study: one small file per finished cell, so that it resumes from a clean checkout too."""
 
 import os
 from collections.abc import Mapping, Sequence

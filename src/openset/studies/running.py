@@ -78,7 +78,7 @@ def _read(cell: Cell) -> Mapping[str, Any]:
 def run_task(
     task: Task, *, on_corrupt: str = "stop", watch: Watcher = lambda _: nullcontext(), wait: bool = False
 ) -> Iterator[Outcome]:
-    """Run cells one after the other; a failure is noted and the others go on.
+    """Run cells one after the other; a failure is noted and the others continue.
 
     Without `wait`, what another process works on is left to it, and so is the rest, which may want the same training.
     """

@@ -76,7 +76,7 @@ def tuning_grid(
         raise OpenSetError(f"'{vary.field}' says what is trained on, not how: it cannot be tuned.")
     if len(vary.values) < 2:
         raise OpenSetError(f"To choose takes two values or more: --vary {vary.field}=A,B.")
-    of_methods = vary.field == METHOD  # these are cells that may share trainings
+    of_methods = vary.field == METHOD  # these are cells that may share training runs
     usual = method or read_config(recipe, overrides).method.name
     return make_grid(
         [StandIn(protocol, split).name],

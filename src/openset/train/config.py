@@ -67,7 +67,7 @@ class Augment:
     flip: bool = False
     """Mirror left and right, half of the time."""
     flip_in_turn: bool = False
-    """With `flip`: each image in every other epoch, half of them in the even ones, instead of by chance."""
+    """With `flip`: each image in every other epoch, half of them in the even ones, instead of at random."""
     cutout: int = 0
     """Side of a square that is blanked at a random place."""
     shrink: int = 0
@@ -118,7 +118,7 @@ class Training:
     patience: int = 0
     """Stop after so many epochs without a better value of `select`; 0 = never."""
     keep: tuple[int, ...] = ()
-    """Epochs after which the whole state stays, for other trainings that begin the same way."""
+    """Epochs after which the whole state stays, for other training runs that start the same way."""
     save_minutes: float = 10.0
     """Save within epochs that take longer than this."""
     threshold: str = "at_acceptance=0.95"
@@ -272,7 +272,7 @@ def _options_for(name: str, written: Any) -> Any:
 
 
 def _use_options_of_methods(content: dict[str, Any]) -> None:
-    """Take `methods: {gcpl: {temperature: 0.03}}` out of a recipe, and give the method in use what stands there of it.
+    """Take `methods: {gcpl: {temperature: 0.03}}` out of a recipe, and give the method in use what is there of it.
 
     What the field `method` says itself comes first.
     """

@@ -39,7 +39,7 @@ class Samples(Protocol):
 class Feed:
     """The samples `rows` of a part: images as floats (n, C, H, W) in [0, 1], vectors as they are.
 
-    With `crop`, large images that are loaded by chance come as windows of that size out of the whole image.
+    With `crop`, large images that are loaded at random come as windows of that size out of the whole image.
     """
 
     def __init__(self, part: Samples, config: Data, rows: NDArray[np.int64] | None = None, *, crop: int = 0) -> None:

@@ -1,7 +1,7 @@
 """The training loop: fit -> train_epoch -> step, and validate. It knows nothing of particular methods.
 
 Randomness is derived from (seed, epoch, step), and the learning rate from the epochs done, so what must be saved to
-go on as if nothing had happened is weights, optimiser state and a few numbers.
+continue as if nothing had happened is weights, optimiser state and a few numbers.
 """
 
 import copy
@@ -27,7 +27,7 @@ from openset.train.randomness import AUGMENT, STEP, WINDOW, derive, epoch_order,
 from openset.train.state import Run, State, restore, save, write_weights
 
 Watch = Callable[[State, int, float], object]
-"""Told after every step: the state, the steps of an epoch, and samples per second."""
+"""Called after every step: the state, the steps of an epoch, and samples per second."""
 _VALIDATION_BATCH = 512
 
 
@@ -42,7 +42,7 @@ def fit(
     watch: Watch | None = None,
     samples: str = "",
 ) -> Run:
-    """Train; goes on where a saved state in `folder` ends, if that had the same `samples` (a fingerprint)."""
+    """Train; resumes where a saved state in `folder` ends, if that had the same `samples` (a fingerprint)."""
     if config.data.batch_size % fabric.world_size or len(train) < fabric.world_size:
         raise OpenSetError(
             f"'data.batch_size' ({config.data.batch_size}) must divide evenly among {fabric.world_size} processes."
@@ -102,7 +102,7 @@ def train_epoch(run: Run, watch: Watch | None) -> None:
 def train_step(
     run: Run, inputs: torch.Tensor, labels: torch.Tensor, odd: torch.Tensor | None = None
 ) -> tuple[float, int]:
-    """One step of every role; the classifier's loss and number of right answers."""
+    """One step of every role; the classifier's loss and number of correct answers."""
     config, state, fabric = run.config, run.state, run.fabric
     progress = state.epoch + state.step / run.steps
     place = (state.epoch, state.step, fabric.global_rank)

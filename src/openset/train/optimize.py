@@ -42,7 +42,7 @@ def make_optimizer(config: Optimizer, parameters: list[nn.Parameter]) -> torch.o
 
 
 def rate_factor(schedule: Schedule, epochs: int, progress: float) -> float:
-    """The learning rate after `progress` epochs, as a share of the full one.
+    """The learning rate after `progress` epochs, as a fraction of the full one.
 
     >>> half = Schedule("cosine", restarts=1)
     >>> [round(rate_factor(half, 4, progress), 2) for progress in (0, 1, 2, 3)]

@@ -22,5 +22,5 @@ def epoch_order(n: int, seed: int, epoch: int) -> np.ndarray[tuple[int], np.dtyp
 
 
 def turns(n: int, seed: int) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-    """One of two turns for every sample, by chance."""
+    """One of two turns for every sample, at random."""
     return np.random.default_rng(derive(seed, TURN)).random(n) < 0.5

@@ -58,14 +58,14 @@ def is_first_process() -> bool:
 
 
 def holds_vectors(protocol: str, data_root: str | None) -> bool:
-    """Whether a user's own protocol is of feature vectors; folders and the shipped protocols are of images."""
+    """Whether a user's own protocol is of feature vectors; folders and the bundled protocols are of images."""
     stand_in = parse_stand_in(protocol)
     written = protocol if stand_in is None else stand_in.protocol
     if Path(written).suffix.lower() not in {".yaml", ".yml", ".json"}:
         return False
     try:
         shape = load(protocol, data_root=data_root).train.shape
-    except OpenSetError:  # said when the run begins
+    except OpenSetError:  # reported when the run starts
         return False
     return shape is not None and len(shape) == 1
 
@@ -82,7 +82,7 @@ def settle_method(config: Config, *, named: bool, on_corrupt: str = "stop") -> t
         return settled, ""
     try:
         labels = _protocol(config, on_corrupt).train.labels
-    except OpenSetError:  # said when the run begins
+    except OpenSetError:  # reported when the run starts
         return settled, ""
     negatives = int((np.asarray(labels) == -1).sum())
     if not negatives:
@@ -95,7 +95,7 @@ def settle_method(config: Config, *, named: bool, on_corrupt: str = "stop") -> t
 
 
 def begin(config: Config | None, out: Path, *, resume: bool) -> Config:
-    """Settle what a run folder is for, before any work: a new run, or one that goes on."""
+    """Settle what a run folder is for, before any work: a new run, or one that resumes."""
     stored = out / "config.yaml"
     if not is_first_process() and config is not None:
         return config
@@ -111,7 +111,7 @@ def begin(config: Config | None, out: Path, *, resume: bool) -> Config:
         return config
     if not resume:
         done = "a finished run" if finished else "an unfinished run"
-        raise OpenSetError(f"{out} holds {done}: add --resume to go on with it, or give another --out.")
+        raise OpenSetError(f"{out} holds {done}: add --resume to resume it, or give another --out.")
     before = read_config(stored)
     for field, then, now in differences(before.as_plain(), config.as_plain()):
         raise OpenSetError(
@@ -249,13 +249,13 @@ def _protocol(config: Config, on_corrupt: str) -> Protocol:
 
 
 def _try_threshold(config: Config, val: Part) -> None:
-    """The rule of the threshold is tried on the labels alone: a wrong one is told before the training, not after it."""
+    """Try the threshold rule on the labels alone: a wrong one is reported before training, not after it."""
     nothing = np.zeros(len(val))
     operating.choose(Scores(val.labels, nothing.astype(int), nothing), config.train.threshold)
 
 
 def share_beginning(config: Config, epochs: int, source: Path, out: Path) -> bool:
-    """Let a run that has not begun go on where `source`, trained alike so far, was after `epochs`; False if it cannot.
+    """Let a new run continue where `source`, trained alike so far, was after `epochs`; False if it cannot.
 
     The folder must have been settled by `begin`. The result is what training from the start would give.
     """

@@ -21,7 +21,7 @@ from openset.train.network import Network
 
 @dataclass
 class State:
-    """Where the training is; everything beside tensors that is needed to go on."""
+    """Where the training is; everything beside tensors that is needed to resume."""
 
     epoch: int = 0
     step: int = 0
@@ -73,7 +73,7 @@ class Run:
     folder: Path | None
     state: State
     samples: str = ""
-    """Fingerprint of what it learns from; a run cannot go on with other samples."""
+    """Fingerprint of what it learns from; a run cannot resume with other samples."""
     stop: threading.Event = field(default_factory=threading.Event)
     saved_at: float = field(default_factory=time.monotonic)
     began: float = field(default_factory=time.perf_counter)
@@ -132,17 +132,17 @@ def write_log(path: Path, history: list[dict[str, float]]) -> None:
 
 
 def restore(run: Run, file: Path) -> None:
-    """Go on where `save` left off; config and samples must be the same."""
+    """Resume where `save` left off; config and samples must be the same."""
     tensors, metadata = checkpoint.read_tensors(file)
     for field_name, then, now in differences(as_now(metadata, file), run.config.as_plain()):
         raise OpenSetError(
             f"{file} was made with {field_name} = {then!r}, now it is {now!r}: "
-            "use the same recipe to resume, or another --out to begin anew."
+            "use the same recipe to resume, or another --out to start again."
         )
     if metadata.get("samples") and metadata["samples"] != run.samples:
         raise OpenSetError(
             f"{file} was made with other training or validation samples than there are now: "
-            "bring the data back to what it was to resume, or give another --out to begin anew."
+            "bring the data back to what it was to resume, or give another --out to start again."
         )
     checkpoint.load_weights(run.network, checkpoint.under_prefix("network", tensors), file)
     if run.averaged is not None:

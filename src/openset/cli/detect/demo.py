@@ -34,7 +34,7 @@ def command(
         show_table(made)
     say(
         f"Verdict: {verdict(done.result)}",
-        *([f"Look at {done.gallery.sheet}: the unknown shapes it is surest about."] if done.gallery else []),
+        *([f"Look at {done.gallery.sheet}: the unknown shapes it is most certain about."] if done.gallery else []),
         *([f"{len(done.figures)} figures are in {done.figures[0].parent}."] if done.figures else []),
         f"Everything is in {out}. Try: openset detect evaluate --known-gt {out}/known.json "
         f"--known-dt {out}/known_dt.json --wild-gt {out}/wild.json --wild-dt {out}/wild_dt.json "

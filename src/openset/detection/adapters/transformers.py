@@ -154,7 +154,7 @@ def _found(
 
 
 def _scores(model: nn.Module, pixels: Tensor, n_labels: int) -> tuple[Tensor, Tensor]:
-    """Probabilities (queries x classes, "no object" last if the model has it), and boxes as shares of the picture."""
+    """Probabilities (queries x classes, "no object" last if the model has it), boxes as fractions of the picture."""
     output = model(pixel_values=pixels[None])
     logits = output.logits[0]
     return (logits.softmax(-1) if logits.shape[-1] == n_labels + 1 else logits.sigmoid()), output.pred_boxes[0]

@@ -18,7 +18,7 @@ class ObjectVersusBackground:
     sd: float
     """Population standard deviation."""
     share_background_higher: float
-    """Share of correct detections that "reject when background wins" would throw away."""
+    """Fraction of correct detections that "reject when background wins" would throw away."""
     histogram: tuple[int, ...]
     """Counts in 20 equal bins from -1 to 1; the last one includes 1."""
 

@@ -120,7 +120,7 @@ def _mark(kind: Ints, detections: Ints, name: str) -> None:
 def nearest(pairs: Overlaps, truth: GroundTruth) -> Ints:
     """The pair of each detection with the object of the largest IoU, -1 if that is below `NEAR`.
 
-    Crowds are no objects, and what their pairs hold is the share of the detection inside, which is no IoU.
+    Crowds are no objects, and what their pairs hold is the fraction of the detection inside, which is no IoU.
     """
     return pairs.best((pairs.iou >= NEAR) & ~truth.crowd[pairs.object])
 

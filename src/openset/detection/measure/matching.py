@@ -51,7 +51,7 @@ class Matches:
     duplicate: Bools
     """Its object was already found by a detection with a higher score."""
     ignored: Bools
-    """Neither right nor wrong."""
+    """Neither correct nor wrong."""
 
 
 def overlaps(truth: GroundTruth, found: Detections) -> Overlaps:
@@ -194,7 +194,7 @@ def _take_free(pairs: Overlaps, found: Detections, candidates: Bools, reusable: 
 
 
 def _largest(detection: Ints, iou: Floats, *, last: bool = False) -> Ints:
-    """Row of the largest IoU of each detection; rows of one detection stand together."""
+    """Row of the largest IoU of each detection; rows of one detection are adjacent."""
     if not len(detection):
         return np.zeros(0, dtype=np.int64)
     starts = np.flatnonzero(np.diff(detection, prepend=-1))

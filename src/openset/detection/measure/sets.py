@@ -20,7 +20,7 @@ class OpenSetData:
     """Known and wild images with the claims of a detector, all in the classes of the known ground truth.
 
     A class named "unknown" is not a known class: its objects are annotated unknowns, and detections of it are
-    refusals, not claims. They stand apart.
+    refusals, not claims. They are kept apart.
     """
 
     known: GroundTruth
@@ -48,7 +48,7 @@ class OpenSetData:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What a reader of the figures should know about the files; one file for both kinds of image says it once."""
+        """What a reader of the results should know about the files; one file for both kinds of image says it once."""
         return tuple(dict.fromkeys((*self.known_found.notes, *self.wild_found.notes)))
 
 

@@ -107,7 +107,7 @@ def summarise(
 def pooled(counts: Counts, variant: str, classes: Bools, share: float) -> Floats:
     """AWI of each operating point in one draw, over the same classes as in the data; NaN where none has an object.
 
-    `classes` has a row for each operating point; `share` is the mean number of wild images of a level, as a share of
+    `classes` has a row for each operating point; `share` is the mean number of wild images of a level, as a fraction of
     all.
     """
     use = classes & counts.defined & (counts.accepted > 0)

@@ -43,7 +43,7 @@ class GroundTruth:
     box: Floats
     """x, y, width, height; one row per object."""
     ignore: Bools
-    """Difficult objects: finding one is neither right nor wrong."""
+    """Difficult objects: finding one is neither correct nor wrong."""
     crowd: Bools
     """Regions of many objects: ignored, and any number of detections may fall on one."""
     sizes: Floats | None = None
@@ -99,7 +99,7 @@ class Detections:
     score: Floats
     background_score: Floats | None = None
     notes: tuple[str, ...] = ()
-    """What a reader of the figures should know: scores above 1, rows left out because the user said so."""
+    """What a reader of the results should know: scores above 1, rows left out at the user's request."""
 
     def __len__(self) -> int:
         return len(self.score)

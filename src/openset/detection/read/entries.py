@@ -158,7 +158,7 @@ def check_unique(values: Iterable[Any], what: str, source: str) -> None:
         if not is_id(value):
             raise OpenSetError(f"{source}: one of the {what} is {value!r:.40}; it must be a finite number or text.")
         if value in seen:
-            raise OpenSetError(f"{source}: {value!r} stands twice among the {what}.")
+            raise OpenSetError(f"{source}: {value!r} occurs twice among the {what}.")
         seen.add(value)
 
 

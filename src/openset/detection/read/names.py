@@ -80,7 +80,7 @@ class Names:
         same = self._same.get(plain(name), [])
         if len(same) > 1:
             choices = " or ".join(repr(self.names[i]) for i in same)
-            raise OpenSetError(f"{name!r} may be {choices} of {self.source}: write the name as it stands there.")
+            raise OpenSetError(f"{name!r} may be {choices} of {self.source}: write the name as it is written there.")
         return same[0] if same else None
 
 

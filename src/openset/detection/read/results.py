@@ -64,7 +64,7 @@ def read_shared_detections(
     shared = set(known.image_ids) & set(wild.image_ids)
     if shared:
         raise OpenSetError(
-            f"{len(shared)} image ids stand both in {known.source} and in {wild.source} ({three(shared)}), so one "
+            f"{len(shared)} image ids are both in {known.source} and in {wild.source} ({three(shared)}), so one "
             "results file cannot tell them apart: give the detections on known and on wild images as two files."
         )
     both = _read(source, _shared_index(source, known, wild), [known, wild], known, lenient, "results", numbering)

@@ -156,7 +156,7 @@ def _image_files(labels: Path) -> list[Path]:
         files = sorted(file for file in place.glob("*") if file.suffix.lower() in _IMAGE_ENDINGS)
         if files:
             return files
-    raise OpenSetError(f"{labels}: YOLO boxes are shares of the image size, but there are no images in {Path(*parts)}.")
+    raise OpenSetError(f"{labels}: YOLO boxes are fractions of image sizes, but there are no images in {Path(*parts)}.")
 
 
 def _check_images(labels: Path, images: Sequence[Path]) -> None:

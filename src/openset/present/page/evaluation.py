@@ -131,11 +131,15 @@ def _operating(data: Mapping[str, Any], names: Sequence[str], parts: Mapping[str
         '<div class="controls">'
         + choice("model", "Model", {str(i): name for i, name in enumerate(names)}, selected=str(best))
         + choice("part", "Open-set samples", parts)
-        + choice("share", "Assumed share of unknowns", shares, selected="2")
+        + choice("share", "Assumed fraction of unknowns", shares, selected="2")
         + choice(
             "match",
             "Other models at the same",
-            {"acceptance": "share of knowns accepted", "fpr": "share of open set accepted", "threshold": "threshold"}
+            {
+                "acceptance": "fraction of knowns accepted",
+                "fpr": "fraction of open set accepted",
+                "threshold": "threshold",
+            }
             if len(names) > 1
             else {"acceptance": ""},
         )
@@ -217,7 +221,7 @@ def _classes() -> str:
 
 def _slips() -> str:
     return section(
-        "What slips through, and as what",
+        "What is accepted by mistake, and as what",
         table(
             Table(["Open-set class"], [], title="Open-set classes at the operating point"), name="slips", search=True
         ),
@@ -232,7 +236,7 @@ def _confusion() -> str:
         chart("confusion", "True class (rows) and decision (columns)"),
         name="confusion",
         hint="At <span data-at></span>, open-set rows of <span data-part></span>. Cells hold numbers of samples; the "
-        "darker a cell, the larger its share of the row.",
+        "darker a cell, the larger its fraction of the row.",
     )
 
 
@@ -271,8 +275,8 @@ def _foot(document: Document) -> str:
         "Other intervals": f"stratified bootstrap, {first.n_resamples:,} resamples, seed {first.seed}"
         if first.n_resamples
         else "none were computed",
-        "CCR": "share of knowns accepted and classified correctly",
-        "Share of open set accepted (FPR)": "open-set samples not rejected, of all of them",
+        "CCR": "fraction of knowns accepted and classified correctly",
+        "Fraction of open set accepted (FPR)": "open-set samples not rejected, of all of them",
         "Metrics 'at best threshold'": "chosen on these test samples, so an upper limit",
         **document.provenance,
     }

@@ -22,7 +22,7 @@ _SCRIPTS = ("charts.js", "matrix.js", "tables.js", "operating.js", "details.js",
 
 @dataclass(frozen=True)
 class Section:
-    """A part of a page, with the charts that stand still in it, by name."""
+    """A part of a page, with the static charts in it, by name."""
 
     html: str
     charts: Mapping[str, Any] = field(default_factory=dict)

@@ -96,7 +96,7 @@ def _curves(scores: Scores, parts: Sequence[str], log_min: float) -> dict[str, A
 
 
 def curve(x: NDArray[np.float64], y: NDArray[np.float64], *, log_min: float | None = None) -> list[list[int]]:
-    """The visible points of a curve of shares, on a linear or a logarithmic axis, in millionths."""
+    """The visible points of a curve of fractions, on a linear or a logarithmic axis, in millionths."""
     across = x if log_min is None else 1 - np.log10(np.maximum(x, log_min)) / np.log10(log_min)
     kept = thin(across * CHART_WIDTH, y * CHART_HEIGHT, tolerance=TOLERANCE)
     return [shares(x[kept]), shares(y[kept])]

@@ -7,7 +7,7 @@ from openset.results.watch_tables import watch_table, watch_verdict
 
 
 def watch_page(watched: Watched, *, title: str = "Unknowns over time") -> str:
-    """HTML of the page: verdict, the share of unknowns and the evidence over windows, the table."""
+    """HTML of the page: verdict, the fraction of unknowns and the evidence over windows, the table."""
     made = watch_table(watched)
     places = list(range(len(watched.windows)))
     end = max(1, len(places) - 1)
@@ -17,9 +17,9 @@ def watch_page(watched: Watched, *, title: str = "Unknowns over time") -> str:
     promised, expected = watched.promise.largest, watched.promise.expected
     charts = {
         "watch-share": {
-            "title": "Share of unknowns",
+            "title": "Fraction of unknowns",
             "x": {"label": "window", "min": 0, "max": end},
-            "y": {"label": "share of unknowns", "min": 0, "max": min(1.0, 1.1 * max(*tops, promised))},
+            "y": {"label": "fraction of unknowns", "min": 0, "max": min(1.0, 1.1 * max(*tops, promised))},
             "lines": [
                 {"name": "seen", "x": places, "y": [rate.value for rate in rates], "colour": "c1"},
                 {"name": "95 % from", "x": places, "y": [rate.interval.low for rate in rates], "colour": "c4"},

@@ -27,7 +27,7 @@ def oscr(
     Args:
         curves: by kind of open-set sample ("all", "negative", "unknown" or a group), then by model.
         bands: confidence bands, by the same names.
-        log: logarithmic FPR, down to one open-set sample; the first point, FPR 0, stands at the left edge.
+        log: logarithmic FPR, down to one open-set sample; the first point, FPR 0, is at the left edge.
         columns: width; two where there are several panels.
     """
     _need(curves)
@@ -56,7 +56,7 @@ def oscr(
             axis.set_ylim(0, 1)
             percent_axes(axis, x=not log)
             axis.set_xlabel(f"{_called(part)} accepted (FPR)")
-        axes[0].set_ylabel("knowns accepted and right (CCR)")
+        axes[0].set_ylabel("knowns accepted and correct (CCR)")
         legend(axes[0], [lines[name] for name in places], loc="lower right")
     return figure
 
@@ -83,7 +83,7 @@ def roc(curves: Mapping[str, RocCurve], *, against: str = "all", columns: int = 
 
 
 def unknown_recall(curve: UnknownRecallCurve, *, against: str = "all", columns: int = 1) -> Figure:
-    """What the threshold metrics say at each share of open-set samples caught (OpenAUC paper, Fig. 1)."""
+    """What the threshold metrics say at each fraction of open-set samples caught (OpenAUC paper, Fig. 1)."""
     metrics = {
         "F-score, macro": curve.f_macro,
         "F-score, micro": curve.f_micro,
@@ -108,7 +108,7 @@ def unknown_recall(curve: UnknownRecallCurve, *, against: str = "all", columns: 
 
 
 def risk(curves: Mapping[str, RiskCurve], *, against: str = "all", columns: int = 1) -> Figure:
-    """Risk of the operating point: how much of what is accepted is wrong, at each share of knowns accepted.
+    """Risk of the operating point: how much of what is accepted is wrong, at each fraction of knowns accepted.
 
     Lines are all errors together; of the first model the part that is due to accepted open-set samples is shaded.
     """
@@ -130,7 +130,7 @@ def risk(curves: Mapping[str, RiskCurve], *, against: str = "all", columns: int 
             linewidth=0,
             label=f"{accepted}, {plain(name_of_first, 20)}" if len(curves) > 1 else accepted,
         )
-        # With hardly anything accepted one error is a large share, which would press the rest of the curve flat.
+        # With hardly anything accepted one error is a large fraction, which would press the rest of the curve flat.
         settled = [(c.unknown + c.misclassified)[c.acceptance >= 0.05].max() for c in curves.values()]
         axis.set_xlim(0, 1)
         axis.set_ylim(0, min(1.0, max(1.2 * max(settled), 0.01)))

@@ -116,7 +116,7 @@ def detection_errors(results: Mapping[str, Errors]) -> Figure:
         axis.invert_yaxis()
         axis.set_xlim(0, 1.05 * max(float(left.max()), 0.01))
         percent_axes(axis, y=False)
-        axis.set_xlabel("share of detections that are wrong")
+        axis.set_xlabel("fraction of detections that are wrong")
         axis.grid(visible=False, axis="y")
         figure.legend(*axis.get_legend_handles_labels(), loc="outside lower center", ncols=6)
     return figure
@@ -137,7 +137,7 @@ def detection_confusion(result: Confusion) -> Figure:
     with plot_style():
         figure = Figure(figsize=(TWO_COLUMNS, height), layout="constrained")
         axis = figure.subplots()
-        # Counts, on a scale that shows a single mistake beside hundreds of right ones.
+        # Counts, on a scale that shows a single mistake beside hundreds of correct ones.
         most = max(float(counts.max()), 1.0)
         norm = SymLogNorm(1, vmin=0, vmax=most)
         picture = draw_matrix(

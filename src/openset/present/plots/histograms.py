@@ -31,7 +31,7 @@ def score_histograms(histograms: Mapping[str, Histogram], *, columns: int | None
             axis.set_xlabel(found.quantity)
             axis.set_ylim(bottom=0)
             percent_axes(axis, x=False)
-        axes[0].set_ylabel("share of the kind")
+        axes[0].set_ylabel("fraction of the kind")
         # One panel may show a kind that another lacks.
         shown = {
             label: handle for axis in axes for handle, label in zip(*axis.get_legend_handles_labels(), strict=True)

@@ -13,11 +13,11 @@ from openset.metrics import ConfusionMatrix
 from openset.present.plots.style import ONE_COLUMN, TWO_COLUMNS, plain, plot_style
 
 _ALL_NAMES = 60  # up to here every class is named; beyond, every n-th
-_NUMBERS = 12  # up to here cells show their share
+_NUMBERS = 12  # up to here cells show their fraction
 
 
 def confusion(matrix: ConfusionMatrix, *, columns: int | None = None) -> Figure:
-    """Share of each true class (rows) by decision (columns); a line divides knowns from open-set classes.
+    """Fraction of each true class (rows) by decision (columns); a line divides knowns from open-set classes.
 
     Few classes show numbers; many are named at intervals, so that 150 classes still fit on a page.
     """

@@ -1,4 +1,4 @@
-"""The share of unknowns over time."""
+"""The fraction of unknowns over time."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from openset.present.plots.style import COLOURS, GREY, KINDS, legend, panels, pe
 
 
 def unknowns_over_time(watched: Watched, *, columns: int = 2) -> Figure:
-    """Share of unknowns of each window with its exact interval, what was promised, and where the alarm went off."""
+    """Fraction of unknowns of each window with its exact interval, what was promised, and where the alarm went off."""
     with plot_style():
         figure, (axis,) = panels(columns=columns, height=3.2)
         places = list(range(len(watched.windows)))
@@ -28,7 +28,7 @@ def unknowns_over_time(watched: Watched, *, columns: int = 2) -> Figure:
         step = max(1, len(places) // 8)
         axis.set_xticks(places[::step], [plain(one.name) for one in watched.windows[::step]], rotation=20, ha="right")
         axis.set_ylim(bottom=0)
-        axis.set_ylabel("share of unknowns")
+        axis.set_ylabel("fraction of unknowns")
         percent_axes(axis, x=False)
         legend(axis, drawn, loc="best")
     return figure

@@ -42,7 +42,7 @@ def class_rates(scores: Scores, threshold: float, *, level: float = 0.95) -> Cla
 
 
 def wilson(share: Array, n: Ints, level: float = 0.95) -> tuple[Array, Array]:
-    """Wilson's score interval of a share of `n`.
+    """Wilson's score interval of a fraction of `n`.
 
     >>> low, high = wilson(np.array([0.5]), np.array([10]))
     >>> round(float(low[0]), 4), round(float(high[0]), 4)

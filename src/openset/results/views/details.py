@@ -1,4 +1,4 @@
-"""What becomes of each class at some thresholds: what is lost, what slips through, and as what."""
+"""What becomes of each class at some thresholds: what is lost, what is accepted by mistake, and as what."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,11 +21,11 @@ class Details:
     total: Ints
     """(K,) test samples of each known class."""
     right_unrejected: Ints
-    """(K,) predicted right if nothing is rejected."""
+    """(K,) predicted correctly if nothing is rejected."""
     accepted: Ints
     """(D, K) accepted samples of each known class."""
     right: Ints
-    """(D, K) accepted and right."""
+    """(D, K) accepted and correct."""
     intruders: Ints
     """(D, K) open-set samples accepted as each known class."""
     open_names: tuple[str, ...]

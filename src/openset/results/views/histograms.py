@@ -17,13 +17,13 @@ _FARTHEST = float(np.finfo(np.float64).max) / 8
 
 @dataclass(frozen=True, eq=False)
 class Histogram:
-    """Share of each kind of sample in each bin. The first and last bin also hold what lies beyond them."""
+    """Fraction of each kind of sample in each bin. The first and last bin also hold what lies beyond them."""
 
     edges: Array
     shares: Mapping[str, Array]
     """By kind, in the order known, negative, unknown; kinds without samples are left out."""
     beyond: float
-    """Share of all samples that lie outside the edges."""
+    """Fraction of all samples that lie outside the edges."""
     quantity: str
     """What the scores are, for an axis."""
     groups: Mapping[str, Array] = field(default_factory=dict)
@@ -31,7 +31,7 @@ class Histogram:
 
 
 def score_histogram(scores: Scores, *, bins: int = 60, tail: float = 0.001) -> Histogram:
-    """Unknown scores; the range leaves out a share `tail` at either end, so that one far score does not hide the rest.
+    """Unknown scores; the range leaves out a fraction `tail` at both ends, so one far score does not hide the rest.
 
     >>> made = score_histogram(Scores([0, 0, -2], [0, 0, 0], [0.0, 0.25, 1.0]), bins=2)
     >>> made.shares["known"], made.shares["unknown"]

@@ -1,4 +1,4 @@
-"""What an operating point costs: errors of every kind at each share of knowns accepted."""
+"""What an operating point costs: errors of every kind at each fraction of knowns accepted."""
 
 from dataclasses import dataclass
 
@@ -15,14 +15,14 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class RiskCurve:
-    """Shares of accepted samples that are wrong if a share `unknown_share` of what arrives is open-set."""
+    """Fractions of accepted samples that are wrong if a fraction `unknown_share` of what arrives is open-set."""
 
     acceptance: Array
-    """Share of knowns accepted; the point where nothing is accepted is left out."""
+    """Fraction of knowns accepted; the point where nothing is accepted is left out."""
     unknown: Array
-    """Share of the accepted that is open-set."""
+    """Fraction of the accepted that is open-set."""
     misclassified: Array
-    """Share of the accepted that is known but predicted as another class."""
+    """Fraction of the accepted that is known but predicted as another class."""
     unknown_share: float
 
 

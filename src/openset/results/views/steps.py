@@ -26,15 +26,15 @@ class Steps:
     thresholds: Array
     """The first is -inf."""
     acceptance: Array
-    """Share of knowns accepted."""
+    """Fraction of knowns accepted."""
     ccr: Array
-    """Share of knowns accepted and right."""
+    """Fraction of knowns accepted and correct."""
     accuracy: Array
     """Accuracy on accepted knowns; NaN where none is accepted."""
     fpr: Mapping[str, Array]
-    """Share of open-set samples accepted, for each `against`."""
+    """Fraction of open-set samples accepted, for each `against`."""
     precision: Mapping[str, Array]
-    """(shares, steps) share of accepted samples that are known, for each of `unknown_shares`; NaN if nothing is."""
+    """(shares, steps) fraction of accepted samples that are known, for each of `unknown_shares`; NaN if nothing is."""
     unknown_shares: tuple[float, ...]
     marks: Mapping[str, int]
     """Steps worth naming."""

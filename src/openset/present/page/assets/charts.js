@@ -1,5 +1,5 @@
 "use strict";
-// Line charts as plain SVG. Every value comes from the page's data; nothing here computes a figure.
+// Line charts as plain SVG. Every value comes from the page's data; nothing here computes a value.
 
 const SVG = "http://www.w3.org/2000/svg";
 const DASHES = ["", "7 3", "2 2", "9 3 2 3", "4 2", "1 3", "12 4", "6 2 1 2 1 2"];

@@ -1,5 +1,5 @@
 "use strict";
-// Classes at the operating point: what is lost, what slips through and as what, and the confusion matrix.
+// Classes at the operating point: what is lost, what is accepted by mistake and as what, and the confusion matrix.
 
 class Details {
   constructor(data) {
@@ -68,7 +68,7 @@ class Details {
       ];
     });
     found.sort((a, b) => b[3].value - a[3].value);
-    this.tables.slips.show(["Open-set class", "Samples", "Accepted", "Share accepted", "Mostly taken for"], found);
+    this.tables.slips.show(["Open-set class", "Samples", "Accepted", "Fraction accepted", "Mostly taken for"], found);
   }
 
   confusion(made, place) {

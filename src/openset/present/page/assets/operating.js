@@ -119,7 +119,7 @@ class Operating {
     });
     this.chart("histogram", {
       title: "Unknown scores", x: { label: "unknown score", min: low, max: high },
-      y: { label: "share of the kind", min: 0, max: highest * 1.05, percent: true }, lines,
+      y: { label: "fraction of the kind", min: 0, max: highest * 1.05, percent: true }, lines,
       said: beyond ? `The outer bins also hold the ${percent(beyond)} of samples beyond them.` : "",
     });
   }
@@ -221,7 +221,7 @@ function roundedUp(value, digits) {
   return near >= value ? near : +(near + unit).toPrecision(digits);
 }
 
-// Places in ascending values (null stands for minus infinity).
+// Places in ascending values (null means minus infinity).
 function firstAbove(values, wanted) {
   const at = values.findIndex(value => value !== null && (wanted === null || value > wanted));
   return at < 0 ? values.length : at;

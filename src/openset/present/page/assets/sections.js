@@ -1,5 +1,5 @@
 "use strict";
-// Charts that stand still, and the wilderness slider of a detector.
+// Static charts, and the wilderness slider of a detector.
 
 function drawCharts(charts) {
   for (const [name, spec] of Object.entries(charts || {})) {
