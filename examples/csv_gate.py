@@ -28,7 +28,7 @@ def main(file: Path) -> int:
         *("--require", "open_auc.low>=0.85"),
         *("--require", "ccr_at_fpr(fpr=0.1)>=0.7"),
     ]
-    return subprocess.run(command, check=False).returncode  # noqa: S603
+    return subprocess.run(command, check=False).returncode
 
 
 if __name__ == "__main__":
