@@ -55,14 +55,33 @@ def _aupr(*, positive: Positive = "unknown") -> Fold:
     return replace(plain, bounds=lambda best, worst: (_least_aupr(worst, positive), plain(best)))
 
 
-def _aupr_trapezoid(counts: Tally, *, positive: Positive = "unknown") -> float:
+def _aupr_trapezoid(*, positive: Positive = "unknown") -> Fold:
     check_choice("aupr_trapezoid", "positive", positive, ("known", "unknown"))
-    total = 0
-    for run in counts.windows():
+
+    def term(run: Tally) -> int:
         curve = precision_recall_of(run, positive)
-        gain = np.abs(np.diff(curve.recall))
-        total += unit_sum(gain * (curve.precision[1:] + curve.precision[:-1]) / 2, 1)
-    return total / 2 ** unit_bits(1)
+        return unit_sum(np.abs(np.diff(curve.recall)) * height_between(curve.precision, 1), 1)
+
+    plain = Sum(term=term, value=lambda total, _: total / 2 ** unit_bits(1))
+    return replace(plain, bounds=lambda best, worst: _trapezoid_bounds(best, positive))
+
+
+def _trapezoid_bounds(counts: Tally, positive: Positive) -> tuple[float, float]:
+    """Anywhere in a bin precision is at least that with all its negatives and none of its positives, and at most that
+    with all its positives and none of its negatives. In a bin of one score it is the mean of both ends.
+    """  # noqa: D205
+    forward = 1 if positive == "known" else -1
+    found = counts.known[::3] if positive == "known" else (counts.n_open - counts.open[::3])[::-1]
+    called = counts.accepted[::3] if positive == "known" else (counts.n_samples - counts.accepted[::3])[::-1]
+    gain, more = np.diff(found), np.diff(called)
+    start, ends = found[:-1], divide(found, called, 1.0)
+    tied = counts.tied_steps[::3][::forward]
+    low = np.where(called[:-1] + more - gain > 0, start / np.maximum(called[:-1] + more - gain, 1), 1.0)
+    high = (start + gain) / np.maximum(called[:-1] + gain, 1)
+    low, high = np.minimum(low, ends[1:]), np.maximum(high, ends[:-1])
+    exact = height_between(ends, 1)
+    total = found[-1]
+    return tuple(float((gain * np.where(tied, exact, one)).sum() / total) for one in (low, high))  # type: ignore[return-value]
 
 
 def _least_aupr(counts: Tally, positive: Positive) -> float:
@@ -312,7 +331,7 @@ def aupr(
 
 @metric(
     "AUPR, trapezoid ({positive} positive)",
-    of=_aupr_trapezoid,
+    fold=_aupr_trapezoid,
     paper="straight lines between the points, as OpenOOD and pytorch-ood report AUPR",
     variants=({"positive": "unknown"}, {"positive": "known"}),
     uses_predictions=False,
@@ -335,7 +354,7 @@ def aupr_trapezoid(
     >>> round(aupr_trapezoid([0, 0, 0, -2, -2], [0.1, 0.4, 0.35, 0.8, 0.3]), 4)
     0.7083
     """
-    return _aupr_trapezoid(count(labels, None, unknown_score, against, groups), positive=positive)
+    return _aupr_trapezoid(positive=positive)(count(labels, None, unknown_score, against, groups))
 
 
 @metric(

@@ -226,7 +226,7 @@ def _bounds(asked: _Asked, counted: Counted, plan: Plan, *, intervals: bool) -> 
         if key not in made:
             made = {one: counts for one, counts in made.items() if one[0] == request.against}  # the others are done
             made[key] = orders[sort].against(request.against)
-        found.append(_outwards(fold.within(*made[key]), request.metric.span))
+        found.append(_outwards(fold.within(*made[key]), request.metric.span, same=fold.bounds is None))
     tallies = {against: _as_tied(counted, against) for against in asked.totals}
     variances = {place: fold(tallies[against]) for place, (fold, against) in asked.delong.items()}
     sure = counted.fine * counted.tied[:, None]
@@ -238,10 +238,13 @@ def _bounds(asked: _Asked, counted: Counted, plan: Plan, *, intervals: bool) -> 
     return _Measured(values, found, variances, tied, counted.cells(plan) if intervals else None)
 
 
-def _outwards(bounds: tuple[float, float], span: tuple[float, float]) -> tuple[float, float]:
-    """Bounds that also hold for a value that is rounded otherwise; none lies outside the metric's range."""
+def _outwards(bounds: tuple[float, float], span: tuple[float, float], *, same: bool) -> tuple[float, float]:
+    """Bounds that also hold for a value that is rounded otherwise; none lies outside the metric's range.
+
+    `same`: they are computed as the value is.
+    """
     least, most = bounds
-    if least == most:  # the order of samples does not matter, and both are the value
+    if least == most and same:  # the order of samples does not matter, and both are the value
         return bounds
     return max(least - _ROUNDING, span[0]), min(most + _ROUNDING, span[1])
 
