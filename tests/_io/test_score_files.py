@@ -598,7 +598,7 @@ def test_an_array_with_the_label_in_front(tmp_path):
     expected = Scores.from_logits(labels, logits, score="msp")
     np.testing.assert_array_equal(found.labels, labels)
     np.testing.assert_array_equal(found.unknown_score, expected.unknown_score)
-    with pytest.raises(OpenSetError, match="This score needs features"):
+    with pytest.raises(OpenSetError, match="needs features, and the file has none"):
         Scores.read(tmp_path / "net_val_logits.npy", score="knn", fit=tmp_path / "net_val_logits.npy")
     np.save(tmp_path / "net_val_FV.npy", np.column_stack([labels, logits * 2]))
     train = np.column_stack([[0, 1, 2, 0, 1, 2], np.random.default_rng(1).standard_normal((6, 3))])

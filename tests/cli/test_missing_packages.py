@@ -9,6 +9,7 @@ import pytest
 import typer
 from typer.main import get_command
 
+from openset import Scores, choose
 from openset.cli import app
 from openset.errors import _EXTRAS, MissingPackageError, OpenSetError, missing_package, needing
 from pictures import write_image
@@ -53,7 +54,10 @@ def calls(tmp_path):
     run.mkdir()
     (run / "summary.json").write_text("{}")
     (tmp_path / "tree.csv").write_text("class,parent\na,b\nc,d\n")
+    frozen = tmp_path / "t.json"
+    choose(Scores.read(a), "at_acceptance=0.95").write(frozen)
     return {
+        ("apply",): [frozen, a, "--out", tmp_path / "decisions.csv"],
         ("audit",): [a],
         ("bench",): ["--protocols", "digits", "--methods", "softmax", "--out", out],
         ("compare",): [a, b, "--resamples", "2"],
@@ -106,6 +110,7 @@ def calls(tmp_path):
         ("threshold",): [a, "--rule", "at_fpr=0.1"],
         ("train",): ["--protocol", "digits", "--out", out / "train"],
         ("tune",): ["fast/digits", "--vary", "method.weight=0.1,0.2", "--out", out / "tune"],
+        ("watch",): [frozen, a],
     }
 
 

@@ -77,7 +77,7 @@ def parse_json(text: str, what: str) -> Any:
     except json.JSONDecodeError as error:
         raise OpenSetError(f"{what} is not valid JSON: {error}.") from error
     except KeyError as error:
-        raise OpenSetError(f"{what}: the name '{shortened(error.args[0])}' stands twice; keep one.") from error
+        raise OpenSetError(f"{what}: the name '{shortened(error.args[0])}' occurs twice; keep one.") from error
     except ValueError as error:  # Python's own limit
         raise OpenSetError(f"{what} is damaged: it holds a number of thousands of digits.") from error
     return content

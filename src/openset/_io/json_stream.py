@@ -75,7 +75,7 @@ class _Reader:
                 if not isinstance(key, str):
                     self._fail("a name in quotes is missing")
                 if key in seen:  # half of the readers would take the first, half the second
-                    raise OpenSetError(f"{self.file}: the name '{shortened(key)}' stands twice; keep one.")
+                    raise OpenSetError(f"{self.file}: the name '{shortened(key)}' occurs twice; keep one.")
                 seen.add(key)
                 self._expect(":")
                 if self._peek() == "[":

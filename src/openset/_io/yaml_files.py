@@ -100,5 +100,5 @@ def _check_names(node: "yaml.Node", where: str) -> None:
             continue
         if name.value in seen:
             line = name.start_mark.line + 1
-            raise OpenSetError(f"{where}, line {line}: the name '{shortened(name.value)}' stands twice; keep one.")
+            raise OpenSetError(f"{where}, line {line}: the name '{shortened(name.value)}' occurs twice; keep one.")
         seen.add(name.value)
