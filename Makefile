@@ -23,9 +23,9 @@ test-all: lint types
 environment: $(VENV)/.dev
 
 lint: $(VENV)/.dev
-	$(BIN)/ruff check src tests benchmarks docs
-	$(BIN)/ruff format --check src tests benchmarks docs
-	$(BIN)/codespell src tests benchmarks docs README.md CONTRIBUTING.md CHANGELOG.md
+	$(BIN)/ruff check src tests benchmarks docs examples
+	$(BIN)/ruff format --check src tests benchmarks docs examples
+	$(BIN)/codespell src tests benchmarks docs examples README.md CONTRIBUTING.md CHANGELOG.md
 	$(BIN)/lint-imports --no-logo
 
 types: $(VENV)/.dev
