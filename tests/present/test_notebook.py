@@ -35,7 +35,7 @@ def things(make_scores):
 @pytest.mark.parametrize("kind", ["evaluation", "comparison", "threshold", "rates", "table", "document"])
 @pytest.mark.parametrize("columns", [60, 80, 200])
 def test_every_result_fits_a_screen(things, kind, columns, monkeypatch):
-    monkeypatch.setattr(notebook.shutil, "get_terminal_size", lambda _: os.terminal_size((columns, 24)))
+    monkeypatch.setattr(notebook.shutil, "get_terminal_size", lambda *_, **__: os.terminal_size((columns, 24)))
     lines = str(things[kind]).splitlines()
     assert lines[0].strip()
     assert max(map(len, lines)) <= min(columns, 100)
