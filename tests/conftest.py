@@ -14,6 +14,16 @@ settings.register_profile("openset", deadline=None, derandomize=bool(os.environ.
 settings.load_profile("openset")
 
 
+SLOW_ROOMS = {"browser", "chaos", "examples", "models", "reproduction", "studies", "train"}
+"""Their tests train networks, start browsers or kill processes: `make test-all` runs them, `make test` does not."""
+
+
+def pytest_collection_modifyitems(items):
+    for item in items:
+        if SLOW_ROOMS.intersection(item.path.parts):
+            item.add_marker(pytest.mark.slow)
+
+
 @pytest.fixture
 def make_scores():
     """Scores of a model that is right nine times in ten, with negatives and unknowns of a few classes."""
