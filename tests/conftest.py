@@ -1,6 +1,7 @@
 """What all tests share."""
 
 import os
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -19,8 +20,9 @@ SLOW_ROOMS = {"browser", "chaos", "examples", "models", "reproduction", "studies
 
 
 def pytest_collection_modifyitems(items):
+    here = Path(__file__).parent
     for item in items:
-        if SLOW_ROOMS.intersection(item.path.parts):
+        if item.path.is_relative_to(here) and item.path.relative_to(here).parts[0] in SLOW_ROOMS:
             item.add_marker(pytest.mark.slow)
 
 
