@@ -52,6 +52,7 @@ def test_the_page_has_an_example_of_each_kind():
     assert len(COMMANDS) == len(SAYS) == 7
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("line", COMMANDS)
 def test_commands_of_the_page_work(line, place):
     sign, program, *words = shlex.split(line)
@@ -62,6 +63,7 @@ def test_commands_of_the_page_work(line, place):
     assert wanted[0] in " ".join(done.stdout.split())
 
 
+@pytest.mark.slow
 def test_a_run_needs_its_method_again(place):
     openset(shlex.split(next(line for line in COMMANDS if "train" in line))[2:], place)
     done = openset(["train", "--resume", "--out", "run"], place)
@@ -71,6 +73,7 @@ def test_a_run_needs_its_method_again(place):
     assert openset(["train", "--resume", "--out", "run", "--plugin", "margin.py"], place).returncode == 0
 
 
+@pytest.mark.slow
 def test_an_installed_package_adds_its_own(place, tmp_path):
     package, about = tmp_path / "my_package", tmp_path / "my_package-1.0.dist-info"
     package.mkdir()
@@ -96,6 +99,7 @@ def test_an_installed_package_adds_its_own(place, tmp_path):
     )
 
 
+@pytest.mark.slow
 def test_a_recipe_cannot_name_a_file(place):
     (place / "recipe.yaml").write_text("method: margin.py:Margin\n", encoding="utf-8")
     (place / "margin_ran.py").write_text("open('ran', 'w')\n", encoding="utf-8")

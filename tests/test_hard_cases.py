@@ -83,7 +83,8 @@ def test_a_threshold_means_the_same_to_everybody():
     score = np.array([0.1, 0.3, 0.3, 0.9], dtype=np.float32)
     labels, predictions = [0, 0, -2, -2], [0] * 4
     applied = Threshold(0.3, "", {}, 4).apply(Scores(labels, predictions, score))
-    assert applied == {"acceptance": 1.0, "ccr": 1.0, "accuracy_on_accepted": 1.0, "fpr": 0.5}
+    rates = {"acceptance": 1.0, "ccr": 1.0, "accuracy_on_accepted": 1.0, "fpr": 0.5, "operational_accuracy": 0.75}
+    assert applied == rates
     assert open_set_f_score(labels, predictions, score, average="micro", threshold=0.3) == pytest.approx(0.8)
     assert known_precision(labels, predictions, score, threshold=0.3, unknown_share=0.5) == pytest.approx(2 / 3)
 

@@ -49,6 +49,7 @@ def test_low_precision_scores_are_accepted():
     assert metric.compute().item() == open_auc(DATA[0], DATA[1], score.to(torch.bfloat16).float().numpy())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("share", ["halves", "all or nothing"])
 def test_two_processes_see_the_whole(tmp_path, share):
     with torch.multiprocessing.Manager() as manager:

@@ -85,6 +85,7 @@ print(refused)
 """
 
 
+@pytest.mark.slow
 def test_damaged_headers_end_in_a_sentence_never_in_an_abort(tmp_path):
     Scores([0, 1, -2], [0, 1, 0], [0.1, 0.2, 0.3], ids=["a", "b", "c"], groups=["", "", "far"]).write(
         tmp_path / "a.parquet"

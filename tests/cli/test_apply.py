@@ -158,6 +158,7 @@ def test_bad_input_is_told(outputs, freeze, refused):
     assert "is not a threshold file" in refused("apply", outputs / "empty.json", new)
 
 
+@pytest.mark.slow
 def test_memory_does_not_grow_with_the_rows(tmp_path):
     """400 times the rows, the same memory but for some buffers."""
     (tmp_path / "t.json").write_text('{"value": 0, "rule": "by hand", "achieved": {}, "n": 1}')

@@ -181,6 +181,7 @@ def test_a_working_folder_that_is_gone(tmp_path, words):
     assert (code, told) == (2, "Error: the working folder is gone: go to another one.\n")
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.geteuid() == 0 and shutil.which("setpriv") is None, reason="root may read everything")
 @pytest.mark.parametrize(
     "words", [["protocols", "show", "HALF"], ["train", "--protocol", "HALF"], ["predict", "HALF", "HALF"]]

@@ -136,6 +136,7 @@ def test_every_command_says_which_extra_it_needs(calls):
     assert base <= without_extras
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("absent", "command", "message"),
     [

@@ -10,6 +10,7 @@ from openset.results.numbers import interval
 QUICK = ("--set", "train.epochs=1", "--recipe", "fast/digits")
 
 
+@pytest.mark.slow
 def test_a_bench_draws_its_dots_and_writes_its_page(openset, tmp_path):
     found = openset(
         "bench", "--protocols", "digits", "--methods", "maxlogit", "--splits", "0-1", *QUICK,
@@ -21,6 +22,7 @@ def test_a_bench_draws_its_dots_and_writes_its_page(openset, tmp_path):
     assert "maxlogit" in (tmp_path / "b.html").read_text()
 
 
+@pytest.mark.slow
 def test_a_run_writes_its_page_with_curves(openset, tmp_path):
     found = openset(
         "train", "fast/digits", "--method", "maxlogit", "--epochs", 2, "--out", tmp_path / "run",
@@ -35,6 +37,7 @@ def test_a_run_writes_its_page_with_curves(openset, tmp_path):
     assert "val_gamma_minus" in page
 
 
+@pytest.mark.slow
 def test_summary_page_and_evaluate_show_the_same_intervals(openset, tmp_path, load):
     run = tmp_path / "run"
     words = ("train", "fast/digits", "--method", "maxlogit", "--epochs", 1, "--out", run, "--json", tmp_path / "t.json")

@@ -51,6 +51,7 @@ def model(data):
     return fast().fit(*data["train"])
 
 
+@pytest.mark.slow
 @parametrize_with_checks([OpenSetClassifier(hidden=(32,), epochs=30)])
 def test_scikit_learns_own_checks(estimator, check):
     check(estimator)
@@ -144,6 +145,7 @@ def test_pairs_are_ranked_one_sided_and_all_of_them_unless_one_says_otherwise(da
     assert (other.pairing, other.surrogate) == ("slots", "square")
 
 
+@pytest.mark.slow
 def test_a_linear_classifier(data):
     model = OpenSetClassifier(hidden=(), epochs=60, learning_rate=1e-2).fit(*data["train"])
     parameters = dict(model.network_.named_parameters())
@@ -159,6 +161,7 @@ def test_the_batch_grows_with_the_data(n, size):
     assert OpenSetClassifier(batch_size=7)._config(n).data.batch_size == 7
 
 
+@pytest.mark.slow
 def test_many_classes_are_learned_as_well_as_by_logistic_regression():
     """60 classes of 40 samples each that overlap: the defaults must hold beyond a handful of classes."""
     from sklearn.linear_model import LogisticRegression
@@ -257,6 +260,7 @@ def test_importing_openset_does_not_import_torch():
     assert json.loads(said) is False
 
 
+@pytest.mark.slow
 def test_numbers_beside_a_word_for_the_unknown_stay_numbers(data):
     model = fast(unknown_label="unknown").fit(*data["train"])
     model.calibrate(*data["val"])

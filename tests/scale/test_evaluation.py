@@ -48,6 +48,7 @@ def write(folder, columns, parts):
         table[part::parts].write_parquet(folder / f"{part}.parquet", row_group_size=4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=datasets(), parts=st.integers(1, 4))
@@ -114,6 +115,7 @@ def test_with_one_score_in_each_bin_the_bounds_are_the_value(write_parts):
     assert found.tied_pairs == pytest.approx(memory.tied_pairs, abs=1e-15)
 
 
+@pytest.mark.slow
 def test_neither_workers_nor_files_nor_their_order_change_a_bit(write_parts, tmp_path):
     labels, predictions, score = random_dataset(2000, dtype=np.float32)
     one = in_folder(write_parts(labels, predictions, score, parts=1, name="one"), mode="exact", n_resamples=5)

@@ -164,6 +164,7 @@ def test_figures_need_a_folder(files, capsys):
     assert "it is a file; give the name of a folder" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_figures_are_written_and_counted(files, tmp_path, capsys):
     assert run("evaluate", files[0], "--no-intervals", "--figures", tmp_path / "figures") == 0
     made = sorted(path.name for path in (tmp_path / "figures").iterdir())
@@ -193,6 +194,7 @@ def test_the_page_needs_no_matplotlib(files, tmp_path):
     assert (tmp_path / "r.html").stat().st_size > 10_000
 
 
+@pytest.mark.slow
 def test_demo_ends_with_the_path_of_the_page(tmp_path, capsys):
     assert run("demo", "--out", tmp_path / "demo") == 0
     last = capsys.readouterr().out.strip().splitlines()[-1]

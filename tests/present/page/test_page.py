@@ -95,6 +95,7 @@ def test_scores_at_the_limits_of_numbers_have_a_page(scores):
     page_of(Scores([0, 1, -2], [0, 1, 0], scores))
 
 
+@pytest.mark.slow
 def test_the_page_stays_small(make_scores):
     page = page_of(make_scores(n=4000, n_classes=300))
     assert len(page.encode()) < 1_000_000
