@@ -206,7 +206,7 @@ def draw_sizes(rng: np.random.Generator, amounts: NDArray[np.float64], starts: I
     Poisson numbers whose sum stays below what is wanted, and the rest one by one, have the same distribution.
 
     >>> rng = np.random.default_rng(0)
-    >>> draw_sizes(rng, np.array([3.0, 0.0, 7.0]), np.array([0]), np.array([10]), np.array([8])).sum()
+    >>> int(draw_sizes(rng, np.array([3.0, 0.0, 7.0]), np.array([0]), np.array([10]), np.array([8])).sum())
     8
     """
     fewer = np.maximum(wanted - 5 * np.sqrt(wanted), 0.0)

@@ -34,7 +34,8 @@ def test_the_oscr_curve_of_an_estimator_is_that_of_its_predictions(fitted):
     model, samples, y = fitted
     display = OscrDisplay.from_estimator(model, samples, y, color="black")
     labels = np.where(y < 6, y, -2)
-    arrays = (labels, model.predict(samples), model[-1].unknown_score(model[:-1].transform(samples)))
+    scores = model[-1].scores(model[:-1].transform(samples), y)  # the best known classes, whether rejected or not
+    arrays = (labels, scores.predictions, scores.unknown_score)
     curve = oscr_curve(*arrays)
     assert np.array_equal(display.line_.get_xdata(), curve.fpr)
     assert np.array_equal(display.line_.get_ydata(), curve.ccr)
