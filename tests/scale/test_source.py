@@ -4,10 +4,11 @@ import numpy as np
 import polars as pl
 import pytest
 
+from openset._io.parquet_files import is_many
 from openset.errors import OpenSetError
 from openset.scale import passes
 from openset.scale.evaluation import evaluate_source
-from openset.scale.source import is_many, open_source, read_rows
+from openset.scale.source import open_source, read_rows
 from samples import random_dataset
 
 
