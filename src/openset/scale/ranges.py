@@ -16,6 +16,7 @@ from openset._core import sorting
 from openset._core.folds import Fold
 from openset._core.kinds import FIRST_OPEN, OpenKind, chosen_kinds
 from openset._io.atomic import replacing
+from openset._io.passing import read_passing, write_passing
 from openset.errors import OpenSetError
 from openset.scale.cells import CellPieces, cut_cells
 from openset.scale.counting import Counted, Plan
@@ -148,7 +149,7 @@ def sort_part(rows: Rows, ranges: Ranges, file: Path) -> tuple[Ints, Ints]:
         for run in sorting.runs(stop - start):
             classes[number] += ranges.table(ranges.entries(packed[start:stop][run]))
     with replacing(file) as temporary:
-        packed.tofile(temporary)
+        write_passing(temporary, packed)
     return cuts, classes
 
 
@@ -170,7 +171,7 @@ def gather_range(task: RangeTask, ranges: Ranges) -> NDArray[Any]:
     pieces = [np.empty(0, dtype=ranges.dtype)]
     for file, first, rows in task.parts:
         if rows:
-            piece = np.fromfile(file, dtype=ranges.dtype, count=rows, offset=first * ranges.dtype.itemsize)
+            piece = read_passing(file, ranges.dtype, first, rows)
             if len(piece) != rows:
                 raise OpenSetError(f"{file}, a temporary file, is cut off: run the command again.")
             pieces.append(piece)
