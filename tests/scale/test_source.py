@@ -118,7 +118,7 @@ def test_a_file_that_changes_between_the_passes(folder, monkeypatch):
     with pytest.raises(OpenSetError, match="1.parquet changed while it was being evaluated"):
         evaluate_source(source, mode="exact")
     # Neither size nor time tells: the counts do.
-    monkeypatch.setattr("openset.scale.source._state", lambda _: (1, 1))
+    monkeypatch.setattr("openset._io.parquet_files._OnDisk.state", lambda *_: (1, 1))
     with pytest.raises(OpenSetError, match="changed while it was being evaluated"):
         evaluate_source(open_source(str(folder), part_rows=10), mode="exact")
 

@@ -148,8 +148,11 @@ def sort_part(rows: Rows, ranges: Ranges, file: Path) -> tuple[Ints, Ints]:
     for number, (start, stop) in enumerate(zip(cuts[:-1].tolist(), cuts[1:].tolist(), strict=True)):
         for run in sorting.runs(stop - start):
             classes[number] += ranges.table(ranges.entries(packed[start:stop][run]))
-    with replacing(file) as temporary:
-        write_passing(temporary, packed)
+    try:
+        with replacing(file) as temporary:
+            write_passing(temporary, packed)
+    except OpenSetError as error:
+        raise OpenSetError(f"{error} Name another folder with --temp, or use --bounds, which needs none.") from error
     return cuts, classes
 
 
