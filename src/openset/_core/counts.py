@@ -32,7 +32,7 @@ from openset._core.checks import (
     resolve_classes,
 )
 from openset._core.decisions import index_at
-from openset._core.macro import ClassRatios, by_class, class_mean, class_steps
+from openset._core.macro import Below, ClassRatios, ClassRun, Ratio, along_classes, by_class, class_mean, class_steps
 from openset.errors import check_share
 
 Array = NDArray[np.float64]
@@ -342,33 +342,33 @@ class Counts(Tally):
     @cached_property
     def macro_recall(self) -> NDArray[np.float64]:
         """Mean over the K classes of the fraction accepted and correct: the class-balanced CCR."""
-        return self._macro[0]
+        return self._macro(self._ratios.recall)
 
     @cached_property
     def macro_specificity(self) -> NDArray[np.float64]:
         """Mean over the K classes of TN / (TN + FP), one class against everything else."""
-        return self._macro[1]
+        return self._macro(self._ratios.specificity)
 
     @cached_property
     def macro_precision(self) -> NDArray[np.float64]:
         """Mean over the K classes of TP / (TP + FP)."""
-        return self._macro[2]
+        return self._macro(self._ratios.precision)
+
+    @property
+    def _ratios(self) -> ClassRatios:
+        return ClassRatios(self._class_totals, self.n_samples, self.zero_division)
+
+    def _macro(self, ratio: Ratio) -> NDArray[np.float64]:
+        """Mean over the classes, at every threshold, of a ratio of one class."""
+        nothing = Below(np.zeros(self.n_classes), np.zeros(self.n_classes))
+        start, steps = class_steps(self._along_classes, len(self.ranking.score), ratio, nothing)
+        return class_mean(self._accumulate(steps.__getitem__, start), self.n_classes)
 
     @cached_property
-    def _macro(self) -> list[NDArray[np.float64]]:
-        """Means over the classes at every threshold: of recall, specificity and precision."""
-        ranking, n_classes = self.ranking, self.n_classes
+    def _along_classes(self) -> list[ClassRun]:
+        ranking = self.ranking
         assert ranking.prediction is not None
-        starting, changes = class_steps(
-            ranking.right,
-            ranking.prediction,
-            ranking.by_prediction,
-            ClassRatios(self._class_totals, self.zero_division).against(self.n_samples),
-            n_classes=n_classes,
-            weights=self.weights,
-        )
-        found = [self._accumulate(change.__getitem__, start) for change, start in zip(changes, starting, strict=True)]
-        return [class_mean(units, n_classes) for units in found]
+        return along_classes(ranking.right, ranking.prediction, ranking.by_prediction, weights=self.weights)
 
     def at(self, threshold: float) -> int:
         """Index of the counts that hold at any threshold a user names."""

@@ -1,8 +1,8 @@
 """Means over the classes at every threshold, in whole numbers, so that parts of the samples add up to the same bits."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +11,7 @@ from openset._core import sorting
 from openset._core.checks import Bools, Ints
 
 Array = NDArray[np.float64]
-Ratios = Callable[[Array, Array, Any], list[Array]]
+Ratio = Callable[[Array, Array, Any], Array]
 """From correct and from all accepted samples that are predicted as a class, or as each of several classes."""
 
 
@@ -22,15 +22,18 @@ def _digits(n_classes: int) -> int:
 
 def class_ratio(top: NDArray[Any], bottom: NDArray[Any], n_classes: int, zero_division: float = 0.0) -> Array:
     """Ratios of counts of one class in units of which whole numbers add up to the sum over classes, in any order."""
-    ratio = np.full(np.shape(top), zero_division)
-    np.divide(top, bottom, out=ratio, where=np.greater(bottom, 0))
+    if np.min(bottom, initial=1) > 0:  # as nearly always: a division without a mask takes a third of the time
+        ratio = np.divide(top, bottom)
+    else:
+        ratio = np.full(np.shape(top), zero_division)
+        np.divide(top, bottom, out=ratio, where=np.greater(bottom, 0))
     ratio *= 2.0 ** _digits(n_classes)
     return np.asarray(np.rint(ratio, out=ratio))
 
 
 def class_mean(units: NDArray[np.int64], n_classes: int) -> Array:
     """Mean over the classes of what `class_ratio` gave, added up over them."""
-    return units / (n_classes * 2.0 ** _digits(n_classes))
+    return np.asarray(units / (n_classes * 2.0 ** _digits(n_classes)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,21 +42,21 @@ class ClassRatios:
 
     totals: NDArray[Any]
     """(K,) knowns of each class."""
+    n_samples: float
     zero_division: float = 0.0
 
-    def recall(self, hits: Array, of: Any) -> Array:
+    def recall(self, hits: Array, taken: Any, of: Any) -> Array:
         """TP / (TP + FN)."""
         return class_ratio(hits, self.totals[of], len(self.totals), self.zero_division)
 
-    def against(self, n_samples: float) -> Ratios:
-        """Recall, specificity TN / (TN + FP), and precision TP / (TP + FP) among so many samples."""
+    def specificity(self, hits: Array, taken: Array, of: Any) -> Array:
+        """TN / (TN + FP)."""
+        others = self.n_samples - self.totals[of]  # never 0: the open-set samples are among them
+        return class_ratio(others - (taken - hits), others, len(self.totals))
 
-        def ratios(hits: Array, taken: Array, of: Any) -> list[Array]:
-            others = n_samples - self.totals[of]  # never 0: the open-set samples are among them
-            specificity = class_ratio(others - (taken - hits), others, len(self.totals))
-            return [self.recall(hits, of), specificity, class_ratio(hits, taken, len(self.totals), self.zero_division)]
-
-        return ratios
+    def precision(self, hits: Array, taken: Array, of: Any) -> Array:
+        """TP / (TP + FP)."""
+        return class_ratio(hits, taken, len(self.totals), self.zero_division)
 
 
 def by_class(prediction: Ints) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
@@ -64,28 +67,39 @@ def by_class(prediction: Ints) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     return grouped, np.cumsum(sizes) - sizes
 
 
-def class_steps(
+class Below(NamedTuple):
+    """(K,) samples predicted as each class that lie below those that are counted."""
+
+    hits: Array
+    taken: Array
+
+
+class ClassRun(NamedTuple):
+    """Some samples, class by predicted class; few enough for the cache."""
+
+    places: NDArray[np.intp]
+    """Where they are in score order."""
+    new: NDArray[np.intp]
+    """At which of them a class begins."""
+    of: NDArray[np.intp]
+    """The class of each."""
+    hits: Array
+    taken: Array
+    """How many of that class were correct, and accepted, by then."""
+
+
+def along_classes(
     right: Bools,
     prediction: Ints,
     groups: tuple[NDArray[np.intp], NDArray[np.intp]],
-    ratios: Ratios,
     *,
-    below: tuple[Array, Array] | None = None,
-    n_classes: int,
+    below: Below | None = None,
     weights: Array | None = None,
-) -> tuple[list[int], list[NDArray[np.int64]]]:
-    """By how much each sample, accepted in this order, changes the sum over classes of each ratio.
-
-    Accepting one more sample changes the ratios of its predicted class alone, so the running sum of those changes is
-    the sum over classes at every threshold: O(n log n), any K. Before these comes the sum for what lies `below` the
-    samples: (K,) correct ones and (K,) all that are predicted as each class. `groups`: `by_class` of `prediction`.
-    """
-    none = np.zeros(n_classes)
-    first = ratios(*(below or (none, none)), slice(None))
+) -> list[ClassRun]:
+    """All samples, class by class; `groups`: `by_class` of `prediction`."""
     grouped, starts = groups
-    changes = [np.empty(len(grouped), dtype=np.int64) for _ in first]
     hits_before = taken_before = 0.0  # of the class that the run before ended with
-    before = [0.0] * len(first)
+    found = []
     for run in sorting.runs(len(grouped)):
         places = grouped[run]
         new = starts[slice(*np.searchsorted(starts, (run.start, run.stop)))] - run.start
@@ -100,25 +114,40 @@ def class_steps(
         hits_before, taken_before = hits[-1], taken[-1]
         of = prediction[places].astype(np.intp)
         if below is not None:
-            hits += below[0][of]
-            taken += below[1][of]
-        for place, values in enumerate(ratios(hits, taken, of)):
-            step = np.diff(values, prepend=before[place])
-            step[new] = values[new] - first[place][of[new]]
-            before[place] = values[-1]
-            changes[place][places] = step
-    return [int(one.astype(np.int64).sum()) for one in first], changes
+            hits += below.hits[of]
+            taken += below.taken[of]
+        found.append(ClassRun(places, new, of, hits, taken))
+    return found
 
 
-def recall_steps(own: Ints, below: Ints, ratios: ClassRatios) -> tuple[int, NDArray[np.int64]]:
+def class_steps(runs: Iterable[ClassRun], n: int, ratio: Ratio, below: Below) -> tuple[int, NDArray[np.int64]]:
+    """The sum over classes of a ratio for what lies `below` n samples, and by how much each sample changes it.
+
+    Accepting one more sample changes the ratio of its predicted class alone, so the running sum of those changes, in
+    score order, is the sum over classes at every threshold: O(n log n), any K. Ratios are whole numbers of a small
+    unit, so that the sum does not depend on the order.
+    """
+    first = ratio(below.hits, below.taken, slice(None))
+    steps = np.empty(n, dtype=np.int64)
+    before = 0.0  # of the class that the run before ended with
+    for places, new, of, hits, taken in runs:
+        values = ratio(hits, taken, of)
+        step = np.diff(values, prepend=before)
+        step[new] = values[new] - first[of[new]]
+        before = values[-1]
+        steps[places] = step
+    return int(first.astype(np.int64).sum()), steps
+
+
+def recall_steps(own: Ints, below: Array, ratios: ClassRatios) -> tuple[int, NDArray[np.int64]]:
     """`class_steps` of the recall alone, from the classes of correct samples, with so many of each class below."""
     grouped, starts = by_class(own)
     steps = np.empty(len(own), dtype=np.int64)
     for places in np.split(grouped, starts[1:]) if len(own) else []:
         of = int(own[places[0]])
-        hits = np.arange(below[of], below[of] + len(places) + 1, dtype=np.float64)
-        steps[places] = np.diff(ratios.recall(hits, of))
-    return int(ratios.recall(below.astype(np.float64), slice(None)).astype(np.int64).sum()), steps
+        hits = np.arange(below[of], below[of] + len(places) + 1)
+        steps[places] = np.diff(ratios.recall(hits, None, of))
+    return int(ratios.recall(below, None, slice(None)).astype(np.int64).sum()), steps
 
 
 def _begin_again(total: Array, places: NDArray[np.intp], before: float) -> None:

@@ -12,7 +12,17 @@ from openset._core import sorting
 from openset._core.checks import Bools, Floats
 from openset._core.counts import Tally, windows_of
 from openset._core.kinds import FIRST_OPEN, RIGHT, WRONG
-from openset._core.macro import ClassRatios, by_class, class_mean, class_steps, recall_steps
+from openset._core.macro import (
+    Below,
+    ClassRatios,
+    ClassRun,
+    Ratio,
+    along_classes,
+    by_class,
+    class_mean,
+    class_steps,
+    recall_steps,
+)
 
 Ints = NDArray[np.int64]
 Array = NDArray[np.float64]
@@ -94,9 +104,9 @@ class RangeStates:
     @cached_property
     def macro_recall(self) -> Array:
         """Mean over the K classes of the fraction accepted and correct: open-set samples do not matter to it."""
-        start, steps = recall_steps(
-            self.prediction[self.kind == RIGHT], self.below[RIGHT], ClassRatios(self.totals.classes)
-        )
+        ratios = ClassRatios(self.totals.classes, float(self.totals.kinds.sum()))
+        own = self.prediction[self.kind == RIGHT]
+        start, steps = recall_steps(own, self.below[RIGHT].astype(np.float64), ratios)
         passed = (self.accepted[RIGHT] - self.accepted[RIGHT, 0]).astype(np.intp)
         return class_mean(np.append(0, np.cumsum(steps)).take(passed) + start, len(self.totals.classes))
 
@@ -170,34 +180,32 @@ class RangeCounts(Tally):
         """Mean over the K classes of the fraction accepted and correct."""
         return self.states.macro_recall
 
-    @property
+    @cached_property
     def macro_specificity(self) -> Array:
         """Mean over the K classes of TN / (TN + FP)."""
-        return self._macro[0]
-
-    @property
-    def macro_precision(self) -> Array:
-        """Mean over the K classes of TP / (TP + FP)."""
-        return self._macro[1]
+        return self._macro(self._ratios.specificity)
 
     @cached_property
-    def _macro(self) -> list[Array]:
-        """Means of specificity and precision: few ranges need them."""
+    def macro_precision(self) -> Array:
+        """Mean over the K classes of TP / (TP + FP)."""
+        return self._macro(self._ratios.precision)
+
+    @property
+    def _ratios(self) -> ClassRatios:
+        return ClassRatios(self.states.totals.classes, self.n_samples, self.zero_division)
+
+    def _macro(self, ratio: Ratio) -> Array:
+        """Mean over the classes of a ratio of one class; few ranges need it."""
+        own, below, runs = self._along_classes
+        start, steps = class_steps(runs, len(own), ratio, below)
+        passed = np.append(0, np.searchsorted(own, self.states.ends, side="right"))
+        return class_mean(np.append(0, np.cumsum(steps)).take(passed) + start, self.n_classes)
+
+    @cached_property
+    def _along_classes(self) -> tuple[NDArray[np.intp], Below, list[ClassRun]]:
+        """Which rows are looked at, what lies below them, and they themselves, class by class."""
         states, looked_at = self.states, np.append([True, True], self.chosen)
         own = np.flatnonzero(looked_at.take(states.kind))
         prediction = states.prediction[own]
-        below = states.below[looked_at].sum(axis=0).astype(np.float64), states.below[RIGHT].astype(np.float64)
-        starting, steps = class_steps(
-            states.kind[own] == RIGHT,
-            prediction,
-            by_class(prediction),
-            ClassRatios(states.totals.classes, self.zero_division).against(self.n_samples),
-            below=below[::-1],
-            n_classes=self.n_classes,
-        )
-        passed = np.searchsorted(own, states.ends, side="right")
-        passed = np.append(0, passed)
-        return [
-            class_mean(np.append(0, np.cumsum(step)).take(passed) + start, self.n_classes)
-            for start, step in zip(starting[1:], steps[1:], strict=True)
-        ]
+        below = Below(states.below[RIGHT].astype(np.float64), states.below[looked_at].sum(axis=0).astype(np.float64))
+        return own, below, along_classes(states.kind[own] == RIGHT, prediction, by_class(prediction), below=below)
