@@ -269,7 +269,7 @@ def test_a_folder_with_other_files_is_not_touched(small_onnx, photos, tmp_path, 
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine/thesis.txt").write_text("everything")
     assert run("outputs", f"onnx:{small_onnx}", photos, "--out", tmp_path / "mine") == 2
-    assert "it is a folder with other files in it" in " ".join(capsys.readouterr().err.split())
+    assert "there is something else of that name" in " ".join(capsys.readouterr().err.split())
     assert (tmp_path / "mine/thesis.txt").exists()
     for _ in range(2):  # a folder that was made here is made again
         assert run("outputs", f"onnx:{small_onnx}", photos, "--out", tmp_path / "parts") == 0

@@ -1,6 +1,6 @@
 """Options of the commands that run a model, and what they say while it runs."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -70,16 +70,6 @@ def read_options(
     from openset.models import Options
 
     return Options(weights, features, classes, size, _numbers("--mean", mean), _numbers("--std", std), device)
-
-
-def check_folder(out: Path, inputs: Sequence[Path | None]) -> None:
-    """A folder of parts is made whole, in place of one that was made before, and never of anything else."""
-    from openset.cli._outputs import check_outputs
-    from openset.models.parts import is_folder_of_parts
-
-    check_outputs(folder=out, inputs=inputs)
-    if out.exists() and not is_folder_of_parts(out):
-        raise OpenSetError(f"Cannot write {out}: it is a folder with other files in it; give another name.")
 
 
 def _numbers(option: str, text: str | None) -> tuple[float, ...] | None:

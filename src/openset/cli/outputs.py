@@ -29,7 +29,6 @@ from openset.cli._models import (
     StdOption,
     WeightsOption,
     WorkersOption,
-    check_folder,
     make_engine,
     read_options,
     running_bar,
@@ -95,9 +94,8 @@ def command(
 
     check_choice("openset outputs", "--labels", labels, ["auto", "folders", "none"])
     files = [Path(one) for one in (*data, model, model.partition(":")[2]) if one]
-    check_outputs(out if out.suffix else None, json, inputs=[*files, weights, classes])
-    if not out.suffix:
-        check_folder(out, [*files, weights, classes, json])
+    file, folder = (out, None) if out.suffix else (None, out)
+    check_outputs(file, json, parts=folder, inputs=[*files, weights, classes])
     options = read_options(weights, features, classes, size, mean, std, device)
     runner = make_engine(engine, model, options, Resources(workers, cpus_per_worker, gpus_per_worker))
     opened = runner.open_model()

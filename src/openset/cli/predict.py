@@ -1,13 +1,12 @@
 """`openset predict`: class or "unknown" for your own images or texts, with any model."""
 
-from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from openset.cli._console import ScoreOption, console, say, table
+from openset.cli._console import ScoreOption, console, naming_files, say, table
 from openset.cli._models import (
     BatchOption,
     ClassesOption,
@@ -23,7 +22,6 @@ from openset.cli._models import (
     StdOption,
     WeightsOption,
     WorkersOption,
-    check_folder,
     make_engine,
     read_options,
     running_bar,
@@ -96,14 +94,8 @@ def command(
 
     files = [Path(one) for one in (*data, model, model.partition(":")[2]) if one]
     run = [Path(model) / name for name in _OF_A_RUN]
-    folder, table_file = (out, None) if out is not None and not out.suffix else (None, out)
-
-    def check_places(inputs: "Sequence[Path | None]") -> None:
-        check_outputs(table_file, json, csv, inputs=inputs)
-        if folder is not None:
-            check_folder(folder, [*inputs, json, csv])
-
-    check_places([*files, *run, threshold, fit, weights, classes])
+    file, folder = (None, out) if out is not None and not out.suffix else (out, None)
+    check_outputs(file, json, csv, parts=folder, inputs=[*files, *run, threshold, fit, weights, classes])
     frozen = threshold or Path(model) / "threshold.json"
     if threshold is None and not frozen.exists() and ":" in model:
         raise OpenSetError(
@@ -117,15 +109,13 @@ def command(
         raise OpenSetError(f"--engine {engine}: say where the decisions go, with --out; all machines must see it.")
     opened = runner.open_model()
     samples = open_samples(data, opened.takes, Reading(opened.class_names, column=column, labels="none"))
-    check_places([Path(one) for one in samples.ids.tolist()[:100_000]])
-    for path in (table_file, csv):
+    check_outputs(file, json, csv, parts=folder, inputs=[Path(one) for one in samples.ids.tolist()[:100_000]])
+    for path in (file, csv):
         if path is not None:
             check_sink(path)
     learned = None if fit is None else read_fit(fit, opened.background, NO_WORDS)
-    try:
+    with naming_files(frozen, Path(model)):
         predictor = Predictor.of(opened, read_threshold(frozen), score=score, fitted=learned, force=force)
-    except OpenSetError as error:
-        raise OpenSetError(f"{frozen} and {model}: {error}") from error
     with TemporaryDirectory(prefix="openset-") as temporary:
         with running_bar("Predicting", len(samples)) as advance:
             parts = make_decisions(
@@ -139,7 +129,7 @@ def command(
                 tell=lambda text: say(text, err=True),
             )
         report = Report(predictor, opened, parts)
-        report.write(table_file, csv, json)
+        report.write(file, csv, json)
         if folder is not None:
             parts.publish(folder)
         parts.remove()

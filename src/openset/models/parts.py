@@ -141,4 +141,4 @@ class Parts:
 
 def is_folder_of_parts(path: Path) -> bool:
     """Whether a folder was made by `publish`, so that it may be made again."""
-    return path.is_dir() and ((path / _PLAN).exists() or not any(path.iterdir()))
+    return path.name != "" and path.is_dir() and ((path / _PLAN).exists() or not any(path.iterdir()))
