@@ -12,7 +12,7 @@ def in_training(out, *, least=3, most=40, but=()):
 
     None of the folders in `but`.
     """
-    end = time.monotonic() + 240
+    end = time.monotonic() + 900
     while time.monotonic() < end:
         for file in out.rglob("state.safetensors"):
             folder = file.parent.parent

@@ -64,4 +64,4 @@ def two_machines():
         try:
             yield _Cluster(process)
         finally:
-            process.communicate("\n\n", timeout=120)
+            process.communicate("\n\n", timeout=600)

@@ -63,7 +63,7 @@ def start(place, name, *words, **environment):
 
 
 def finish(process, code):
-    said, errors = process.communicate(timeout=400)
+    said, errors = process.communicate(timeout=1200)
     assert process.returncode == code, said + errors
     assert "Traceback" not in errors
     return errors

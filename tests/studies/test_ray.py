@@ -47,7 +47,7 @@ def test_killed_workers_are_followed_by_others_that_go_on(tmp_path, undisturbed)
             folder, worker = in_training(tmp_path, least=2, most=20, but=killed)
             os.kill(worker, signal.SIGKILL)
             killed[folder] = worker
-        said, errors = running.communicate(timeout=600)
+        said, errors = running.communicate(timeout=1200)
     assert running.returncode == 0, errors
     assert "6/6" in said
     assert digests(tmp_path) == undisturbed
@@ -69,7 +69,7 @@ def test_a_killed_command_goes_on_when_it_is_given_again(tmp_path, undisturbed):
     assert not is_held(folder)
     before = {file: file.stat().st_mtime_ns for file in tmp_path.rglob("summary.json")}
     with command(*GRID, "--out", tmp_path, "--engine", "ray") as running:
-        _, errors = running.communicate(timeout=600)
+        _, errors = running.communicate(timeout=1200)
     assert running.returncode == 0, errors
     assert digests(tmp_path) == undisturbed
     assert {file: file.stat().st_mtime_ns for file in before} == before
@@ -80,7 +80,7 @@ def test_ctrl_c_saves_what_is_being_trained(tmp_path):
     with command(*GRID, "--out", tmp_path, "--engine", "ray") as running:
         folder, _ = in_training(tmp_path, least=2, most=20)
         running.send_signal(signal.SIGINT)
-        _, errors = running.communicate(timeout=600)
+        _, errors = running.communicate(timeout=1200)
     assert running.returncode == 130
     assert "Stopped; checkpoints are saved. Run the same command again to resume." in errors
     assert not is_held(folder)
@@ -93,7 +93,7 @@ def test_a_machine_that_is_lost_costs_nothing_but_time(tmp_path, undisturbed):
             first, _ = in_training(tmp_path, least=1, most=20)
             in_training(tmp_path, least=1, most=20, but=[first])  # both machines are at work
             cluster.pull_one()
-            said, errors = running.communicate(timeout=600)
+            said, errors = running.communicate(timeout=1200)
         assert running.returncode == 0, errors
         assert "Ray: 2 cores and 2 GPUs." in said
     assert digests(tmp_path) == undisturbed
@@ -103,7 +103,7 @@ def test_a_machine_that_is_lost_costs_nothing_but_time(tmp_path, undisturbed):
 
 def test_a_cluster_that_cannot_be_reached_is_said(tmp_path):
     with command(*GRID, "--out", tmp_path, "--engine", "ray", RAY_ADDRESS="127.0.0.1:1") as running:
-        _, errors = running.communicate(timeout=600)
+        _, errors = running.communicate(timeout=1200)
     assert running.returncode == 2
     assert "Error: The Ray cluster at 127.0.0.1:1 (RAY_ADDRESS) cannot be reached" in errors
     assert "Traceback" not in errors
@@ -111,7 +111,7 @@ def test_a_cluster_that_cannot_be_reached_is_said(tmp_path):
 
 def test_more_than_this_machine_has_is_said(tmp_path):
     with command(*GRID, "--out", tmp_path, "--engine", "ray", "--gpus-per-cell", "64") as running:
-        _, errors = running.communicate(timeout=600)
+        _, errors = running.communicate(timeout=1200)
     assert running.returncode == 2
     assert "A cell needs 64 GPU, and this machine has " in errors
 
@@ -120,7 +120,7 @@ def test_a_failed_cell_is_noted_and_the_others_go_on(tmp_path):
     (tmp_path / "mine.yaml").write_text("data: digits\nknown: ['1', '2']\nunknown: ['3']\n")
     words = ["bench", "-p", str(tmp_path / "mine.yaml"), "-m", "entropic,maxlogit", "--set", "train.epochs=1"]
     with command(*words, "--out", tmp_path / "runs", "--engine", "ray") as running:
-        said, errors = running.communicate(timeout=600)
+        said, errors = running.communicate(timeout=1200)
     assert running.returncode == 1
     assert "1 of 2 runs failed" in errors
     assert "The method 'entropic' learns from negatives" in said
@@ -129,7 +129,7 @@ def test_a_failed_cell_is_noted_and_the_others_go_on(tmp_path):
 def test_reproductions_run_on_it_too(tmp_path):
     words = ["reproduce", "openauc/table2", "-m", "softmax,maxlogit", "--splits", "0", "--set", "train.epochs=1"]
     with command(*words, "--out", tmp_path, "--engine", "ray") as running:
-        _, errors = running.communicate(timeout=600)
+        _, errors = running.communicate(timeout=1200)
     assert running.returncode == 0, errors
     assert len(list((tmp_path / "results").rglob("*.json"))) == 2
     with pytest.raises(SystemExit) as end:
