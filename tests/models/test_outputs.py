@@ -223,6 +223,7 @@ def test_a_run_that_was_stopped_goes_on(photos, tmp_path):
     with pytest.raises(KeyboardInterrupt):
         write_outputs(Counting(stop_at=10), samples, out, batch=2)
     assert not out.exists()
+    (tmp_path / ".o.npz.parts/part-000003.attempts").write_text("....")  # of workers that ended with their command
     second = Counting()
     written = write_outputs(second, samples, out, batch=2)
     assert (written.resumed, second.seen) == (8, 13)  # 8 were on disk, two more were lost

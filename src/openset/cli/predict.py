@@ -104,8 +104,8 @@ def command(
         )
     options = read_options(weights, features, classes, size, mean, std, device)
     runner = make_engine(engine, model, options, Resources(workers, cpus_per_worker, gpus_per_worker))
-    place = out or csv or json
-    if place is None and runner.elsewhere:
+    beside = out or csv
+    if beside is None and runner.elsewhere:
         raise OpenSetError(f"--engine {engine}: say where the decisions go, with --out; all machines must see it.")
     opened = runner.open_model()
     samples = open_samples(data, opened.takes, Reading(opened.class_names, column=column, labels="none"))
@@ -122,7 +122,7 @@ def command(
                 predictor,
                 opened,
                 samples,
-                place or Path(temporary) / "decisions",
+                beside or Path(temporary) / "decisions",
                 engine=runner,
                 batch=batch,
                 progress=advance,

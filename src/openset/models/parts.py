@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from openset._io.json_files import read_json, write_json
-from openset._io.parquet import write_parquet
+from openset._io.parquet import readable, write_parquet
 from openset._io.paths import reason
 from openset._io.score_files import METADATA
 from openset.errors import OpenSetError
@@ -63,6 +63,8 @@ class Parts:
         if not same:
             shutil.rmtree(self.folder, ignore_errors=True)
             write_json(self.folder / _PLAN, self._written)
+        for file in self.folder.glob("*.attempts"):  # of a command that was stopped: that was not their fault
+            file.unlink()
         done = self.n - sum(stop - first for first, stop in map(self.rows, self.missing()))
         if done:
             tell(f"Resuming: {done} of {self.n} samples are done.")
@@ -94,8 +96,10 @@ class Parts:
         import polars as pl
 
         for number in self._numbers:
-            about = json.loads(pl.read_parquet_metadata(self.file(number))[METADATA])
-            yield pl.read_parquet(self.file(number), glob=False), about
+            file = self.file(number)
+            with readable(file):
+                table, about = pl.read_parquet(file, glob=False), pl.read_parquet_metadata(file)[METADATA]
+            yield table, json.loads(about)
 
     # ---- attempts --------------------------------------------------------------------------------------------------
 
