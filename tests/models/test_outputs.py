@@ -12,6 +12,7 @@ from PIL import Image
 
 from model_samples import BIAS, CLASSES, WEIGHT, make_onnx, picture_bytes, run
 from openset.models.outputs import write_outputs
+from openset.models.parts import Parts
 from openset.models.samples import Reading, open_samples
 from openset.reading import read_outputs
 from openset.scores import Scores
@@ -223,13 +224,23 @@ def test_a_run_that_was_stopped_goes_on(photos, tmp_path):
     with pytest.raises(KeyboardInterrupt):
         write_outputs(Counting(stop_at=10), samples, out, batch=2)
     assert not out.exists()
-    (tmp_path / ".o.npz.parts/part-000003.attempts").write_text("....")  # of workers that ended with their command
     second = Counting()
     written = write_outputs(second, samples, out, batch=2)
     assert (written.resumed, second.seen) == (8, 13)  # 8 were on disk, two more were lost
     for name, array in arrays(whole).items():
         assert np.array_equal(arrays(out)[name], array), name
     assert [one.name for one in tmp_path.iterdir() if one.name.endswith("parts")] == []
+
+
+def test_attempts_are_counted_for_one_command_alone(tmp_path):
+    """Else a part would be blamed for commands that were stopped."""
+    parts = Parts(tmp_path / "parts", {"model": "f"}, 8, 4)
+    parts.begin(lambda _: None, lambda _: None)
+    assert [parts.count_attempt(0), parts.count_attempt(0), parts.count_attempt(1)] == [1, 2, 1]
+    parts.forget_attempts(1)
+    assert parts.count_attempt(1) == 1
+    parts.begin(lambda _: None, lambda _: None)
+    assert parts.count_attempt(0) == 1
 
 
 @pytest.mark.usefixtures("_parts_of_four")
