@@ -1,4 +1,4 @@
-"""`openset demo`: a comparison and its page within seconds, then splits, a frozen threshold and trained networks."""
+"""`openset demo`: all of this on embedded data, with a first result within seconds."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
