@@ -122,7 +122,7 @@ def command_page(name: str, command: Any) -> str:
 
 def command_text(words: str, command: Any) -> str:
     """What it does, examples, arguments and options."""
-    lines = inspect.cleandoc(command.help or "").splitlines()
+    lines = [*inspect.cleandoc(command.help or "").splitlines(), *(command.epilog or "").splitlines()]
     about = "\n".join(line for line in lines if not line.startswith("Example:")).strip()
     examples = [line.removeprefix("Example:").strip() for line in lines if line.startswith("Example:")]
     shown = "```console\n" + "\n".join(f"$ {line}" for line in examples) + "\n```" if examples else ""
