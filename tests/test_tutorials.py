@@ -1,4 +1,4 @@
-"""Tutorials are followed: their files are written, their commands typed in order, and they print what the page shows."""
+"""Tutorials are followed: files written, commands typed in order, and what they print is what the page shows."""
 
 import re
 import shlex
@@ -29,10 +29,9 @@ def follow(name, place, monkeypatch, capsys):
         if program == "python":
             exec(compile((place / words[0]).read_text(encoding="utf-8"), words[0], "exec"), {})  # noqa: S102
         else:
-            try:
+            with pytest.raises(SystemExit) as stop:
                 main(words)
-            except SystemExit as stop:
-                assert not stop.code, (words, capsys.readouterr().err)
+            assert not stop.value.code, (words, capsys.readouterr().err)
         printed = [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()]
         for line in shown:
             assert " ".join(line.split()) in printed, (words, line, printed)
