@@ -8,7 +8,7 @@ import importlib
 import inspect
 import pkgutil
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -58,7 +58,7 @@ def public_modules() -> list[ModuleType]:
 def public_names(module: ModuleType) -> list[str]:
     """What a module offers: `__all__`; else what it defines, and what it takes over by `import X as X`."""
     if hasattr(module, "__all__"):
-        return sorted(name for name in module.__all__ if not name.startswith("_"))
+        return in_order(name for name in module.__all__ if not name.startswith("_"))
     assert module.__file__ is not None
     names = set()
     for node in ast.parse(Path(module.__file__).read_text(encoding="utf-8")).body:
@@ -66,7 +66,12 @@ def public_names(module: ModuleType) -> list[str]:
             names |= {one.name for one in node.names if one.asname == one.name}
         elif isinstance(node, ast.FunctionDef | ast.ClassDef):
             names.add(node.name)
-    return sorted(name for name in names if not name.startswith("_") and not inspect.ismodule(getattr(module, name)))
+    return in_order(name for name in names if not name.startswith("_") and not inspect.ismodule(getattr(module, name)))
+
+
+def in_order(names: Iterable[str]) -> list[str]:
+    """Functions first, then classes, then constants, as they are looked for."""
+    return sorted(names, key=lambda name: (name.isupper(), name[0].isupper(), name))
 
 
 def module_page(module: ModuleType) -> str:
