@@ -122,12 +122,6 @@ def test_thresholds_per_class_reject_in_a_classifier():
     np.testing.assert_array_equal(model.predict(x) == -2, model.threshold_.reject(scores))
 
 
-def test_a_document_from_its_own_room_renders_itself():
-    from openset.results import Document as Own
-
-    assert "OpenAUC" in Own.of([evaluate(few(20, 20))]).to_markdown()
-
-
 def test_unknown_in_capitals_is_unknown_in_lists_of_training_images_too():
     from openset.data.labels import class_ids
 
