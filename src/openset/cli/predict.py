@@ -169,10 +169,9 @@ class Report:
         from openset.operating.notes import notes_on_unlabelled
 
         frozen = self.predictor.threshold
-        doubt = frozen.origin.doubt(self.predictor.origin)
         return [
             *frozen.notes,
-            *([doubt] if doubt and frozen.made.get("schema") != 1 else []),
+            *(frozen.origin.notes_for(self.predictor.origin) if frozen.made.get("schema") != 1 else []),
             *self.model.notes,
             *notes_on_unlabelled(self.rejected, self.n),
         ]
