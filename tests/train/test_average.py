@@ -5,7 +5,7 @@ import pytest
 import torch
 from lightning_fabric import Fabric
 
-from openset.estimator import Vectors
+from openset.train.feed import Vectors
 from openset.train.build import make_network
 from openset.train.config import read_config
 from openset.train.feed import Feed
