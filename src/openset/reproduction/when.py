@@ -40,7 +40,8 @@ class Condition:
     splits: tuple[int, ...] = table2.SPLITS
     recipe: str = ""
     """If it is not the fast recipe of the protocol."""
-    fraction: float = 1.0
+    fraction: float | None = None
+    """Of the training samples, where several fractions are compared with equal numbers of steps."""
 
 
 def _little(
@@ -58,7 +59,12 @@ _HOUR = ("train.epochs=16", "schedule.restarts=0", "schedule.warmup_epochs=1", "
 CONDITIONS = {
     "smoke": (
         Condition(
-            "usual", "digits, 10 epochs", "digits", ("train.epochs=10", "schedule.warmup_epochs=1"), splits=(0, 1)
+            "usual",
+            "digits, 10 epochs",
+            "digits",
+            ("train.epochs=10", "schedule.warmup_epochs=1"),
+            splits=(0, 1),
+            fraction=1.0,
         ),
         Condition(
             "little25",
@@ -115,16 +121,11 @@ def reproduce(options: Options) -> Report:
     lines += [line for line in _of_table_2(options) if line.ours is not None]
     drawn = {f"{line.labels['condition']}, {line.labels['loss']}": line.ours for line in lines if line.ours is not None}
     figures = draw(options, NAME, "gains", "gains", drawn) if drawn else []
-    little = {
-        f"{condition.protocol}, {form}": {
-            one.fraction: gains[one.protocol, one.name, form]
-            for one in conditions
-            if one.protocol == condition.protocol
-        }
-        for condition in conditions
-        if condition.fraction != 1
-        for form in condition.forms
-    }
+    little: dict[str, dict[float, Value | None]] = {}
+    for (protocol, name, form), gain in gains.items():
+        fraction = next(one.fraction for one in conditions if (one.protocol, one.name) == (protocol, name))
+        if fraction is not None:
+            little.setdefault(f"{protocol}, {form}", {})[fraction] = gain
     return Report(
         NAME,
         "When does the OpenAUC loss help?",

@@ -60,8 +60,9 @@ def make_network(config: Config, feed: Feed, n_classes: int) -> Network:
     network = make_bare_network(config, shape, n_classes, shift, scale)
     if config.pretrained:
         load_pretrained(network.backbone, config.pretrained, config.backbone.name, config.data_root)
-    seen, _ = feed.load(np.linspace(0, len(feed) - 1, min(len(feed), _SEEN)).astype(np.int64))
-    network.backbone.observe_inputs((center_crop(seen, config.augment) - network.shift) / network.scale)
+    else:
+        seen, _ = feed.load(np.linspace(0, len(feed) - 1, min(len(feed), _SEEN)).astype(np.int64))
+        network.backbone.observe_inputs((center_crop(seen, config.augment) - network.shift) / network.scale)
     if len(shape) == 3 and 0 < config.augment.shrink < min(shape[1:]):
         _check_shrunk(network, shape[0], config.augment.shrink, config.backbone.name)
     return network

@@ -109,7 +109,7 @@ def convert(weights: Path, backbone: str, out: Path, *, mean: list[float], std: 
     if not own:
         raise OpenSetError(f"{weights} has no tensor that belongs to the backbone {backbone}.")
     with replacing(out / _WEIGHTS) as temporary:
-        save_file({name: value.contiguous() for name, value in own.items()}, temporary)
+        save_file({name: value.contiguous().clone() for name, value in own.items()}, temporary)  # no memory shared
     write_json(out / _ABOUT, {"backbone": backbone, "mean": mean, "std": std, "made_from": weights.name})
     return read_pretrained(str(out.absolute()))
 
@@ -119,11 +119,14 @@ def _read(weights: Path) -> dict[str, Any]:
     if file.suffix.lower() not in _PICKLED:
         return read_weights(file)
     import pickle
+    import warnings
 
     import torch
 
     try:
-        content = torch.load(file, map_location="cpu", weights_only=True)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # what torch thinks of old files helps nobody here
+            content = torch.load(file, map_location="cpu", weights_only=True)
     except (pickle.UnpicklingError, RuntimeError, EOFError, ValueError, KeyError) as error:
         first = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise OpenSetError(f"{file} cannot be read as a file of tensors alone ({first:.200}).") from error
