@@ -1,4 +1,4 @@
-"""`openset predict`: class or "unknown" for a person's own images or texts, with any model."""
+"""`openset predict`: class or "unknown" for your own images or texts, with any model."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -143,10 +143,9 @@ class Report:
         from openset.operating.notes import notes_on_unlabelled
 
         frozen = self.predictor.threshold
-        doubt = frozen.origin.doubt(self.predictor.origin)
         return [
             *frozen.notes,
-            *([doubt] if doubt and frozen.made.get("schema") != 1 else []),
+            *(frozen.origin.notes_for(self.predictor.origin) if frozen.made.get("schema") != 1 else []),
             *self.predictor.model.notes,
             *notes_on_unlabelled(self.rejected, self.n),
         ]

@@ -198,10 +198,11 @@ class OpenSetClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def predict(self, X: ArrayLike) -> NDArray[Any]:  # noqa: N803
         """The class of each sample; once calibrated, `unknown_label` where its unknown score is above the threshold."""
         vectors = self._checked(X)
-        best = self.classes_[self._outputs(vectors).known_logits().argmax(axis=1)]
+        numbers = self._outputs(vectors).known_logits().argmax(axis=1)
+        best = self.classes_[numbers]
         if self.threshold_ is None:
             return np.asarray(best)
-        rejected = self.threshold_.reject(self.unknown_score(vectors))
+        rejected = self.threshold_.reject(self.unknown_score(vectors), predictions=numbers)
         return with_unknown(best, rejected, unknown_label_for(self.classes_, self.unknown_label))
 
     def scores(self, X: ArrayLike, y: ArrayLike) -> Scores:  # noqa: N803

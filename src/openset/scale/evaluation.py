@@ -277,6 +277,7 @@ def _intervals(
         level,
         lost=np.array(lost),
         sizes=counted.class_totals,
+        n_open={part: int(totals.n_open) for part, totals in asked.totals.items()},
     )
     spans: list[tuple[float | None, float | None]] = [(one.low, one.high) for one in found]
     for place, (_, against) in asked.delong.items():
