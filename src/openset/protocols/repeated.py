@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from hashlib import blake2b
 
 import numpy as np
-from numpy.typing import NDArray
 
 from openset.data.dataset import Dataset
 from openset.protocols.samples import Samples
@@ -41,10 +40,10 @@ def _digests(sources: Sequence[Dataset], samples: Samples) -> list[tuple[bytes, 
     return found
 
 
-def _content(data: Dataset, row: int) -> bytes | NDArray[np.generic] | None:
+def _content(data: Dataset, row: int) -> bytes | None:
     """Pixels, numbers, or the bytes of a file; None where they cannot be read, which is said elsewhere."""
     if data.encoded is not None and data.images is None:
         return data.encoded.content(row)
     stored = data.images if data.images is not None else data.features
     assert stored is not None
-    return np.ascontiguousarray(stored[row])
+    return bytes(np.asarray(stored[row]).tobytes())
