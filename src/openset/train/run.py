@@ -1,6 +1,5 @@
 """A whole run: data, training, scores, threshold and a summary in one folder."""
 
-import os
 import shutil
 import time
 from collections.abc import Callable, Sequence
@@ -36,7 +35,7 @@ from openset.train.lock import age
 from openset.train.loggers import make_loggers, reporting
 from openset.train.loop import Watch, fit
 from openset.train.predict import TrainedRun
-from openset.train.processes import join, leave
+from openset.train.processes import is_first_process, join, leave
 from openset.train.state import as_now, differences, kept_state
 from openset.train.threads import threads_for
 
@@ -53,11 +52,6 @@ _FEW = 10_000
 """Training samples whose outputs are made in seconds."""
 _MANY_EPOCHS = 4
 """From here on one more look at every training sample takes less than a tenth of the training."""
-
-
-def is_first_process() -> bool:
-    """Whether this is the process that others are started by, or the only one."""
-    return all(os.environ.get(name, "0") == "0" for name in ("LOCAL_RANK", "NODE_RANK", "RANK"))
 
 
 def holds_vectors(protocol: str, data_root: str | None) -> bool:
@@ -100,7 +94,7 @@ def settle_method(config: Config, *, named: bool, on_corrupt: str = "stop") -> t
 def begin(config: Config | None, out: Path, *, resume: bool) -> Config:
     """Settle what a run folder is for, before any work: a new run, or one that resumes."""
     stored = out / "config.yaml"
-    if not is_first_process() and config is not None:
+    if not is_first_process(config) and config is not None:
         return config
     if config is None and not resume:
         raise OpenSetError("Say what to train: a recipe, or --protocol and --method.")
