@@ -21,7 +21,7 @@ import pathlib, sys, time
 from openset.train.lock import hold
 with hold(pathlib.Path(sys.argv[1])):
     print("held", flush=True)
-    time.sleep(60)
+    time.sleep(3600)
 """
 
 
@@ -127,7 +127,7 @@ def test_where_the_disk_has_no_locks_the_process_is_looked_for(tmp_path, monkeyp
         assert owner_of(tmp_path).process == os.getpid()
 
 
-@pytest.mark.parametrize("content", ["", "{", "[]", '{"process": "x"}'])
+@pytest.mark.parametrize("content", ["", "{", "[]", '{"process": "x"}', '{"process": 1e999}', "[" * 100_000])
 def test_a_lock_that_was_cut_off_is_nobodys(content, tmp_path):
     (tmp_path / NAME).write_text(content)
     assert owner_of(tmp_path) is None

@@ -1,7 +1,6 @@
 """Many Parquet files as one table of scores: found by a pattern or folder, checked, read part by part."""
 
 import glob
-import json
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -13,6 +12,7 @@ from openset._core import checks
 from openset._core.checks import RESERVED_GROUPS
 from openset._io.parquet import readable
 from openset._io.parquet_pages import check_pages, row_groups
+from openset._io.score_files import METADATA, parse_metadata
 from openset.errors import OpenSetError
 from openset.scale.rows import Rows
 
@@ -133,7 +133,7 @@ def _describe(file: Path) -> _Described:
         check_pages(file)
         schema = pl.scan_parquet(file, glob=False).collect_schema()
         groups = tuple(row_groups(file))
-        about = pl.read_parquet_metadata(file).get("openset", "{}")
+        about = pl.read_parquet_metadata(file).get(METADATA, "{}")
     lacking = [name for name in _NEEDED if name not in schema]
     if lacking:
         raise OpenSetError(
@@ -152,24 +152,12 @@ def _describe(file: Path) -> _Described:
         )
     if _GROUP in schema and not (schema[_GROUP] == pl.String or isinstance(schema[_GROUP], pl.Categorical | pl.Enum)):
         raise OpenSetError(f"{file}: column 'group' holds {schema[_GROUP]}; it must be text.")
-    names, meta = _own(about)
+    try:
+        names, meta = parse_metadata(about)
+    except OpenSetError as error:
+        raise OpenSetError(f"{file}: {error}") from error
     columns = (*_NEEDED, *([_GROUP] if _GROUP in schema else []))
     return _Described(file, columns, names, meta, schema["unknown_score"] == pl.Float64, groups)
-
-
-def _own(text: str) -> tuple[tuple[str, ...] | None, dict[str, Any]]:
-    """Class names and meta that `Scores.write` left in a file."""
-    try:
-        content = json.loads(text)
-    except ValueError:
-        return None, {}
-    if not isinstance(content, dict):
-        return None, {}
-    names, meta = content.get("class_names"), content.get("meta")
-    return (
-        tuple(map(str, names)) if isinstance(names, list) else None,
-        meta if isinstance(meta, dict) else {},
-    )
 
 
 def _check_alike(one: _Described, first: _Described) -> None:

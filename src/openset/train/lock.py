@@ -91,7 +91,7 @@ def owner_of(folder: Path) -> Owner | None:
     try:
         content = json.loads((folder / NAME).read_text(encoding="utf-8"))
         return Owner(int(content["process"]), str(content["machine"]), float(content["since"]))
-    except (OSError, ValueError, KeyError, TypeError):  # no lock, or one that was cut off while it was written
+    except (OSError, ArithmeticError, ValueError, KeyError, TypeError, RecursionError):  # no lock, or a damaged one
         return None
 
 
