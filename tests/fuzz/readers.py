@@ -98,7 +98,8 @@ def _parquet_columns(file: Path) -> tuple[dict[str, list[Any]], list[str] | None
 
 def count_parts_slowly(folder: Path) -> dict[str, int]:
     """Samples of each kind in all Parquet files of a folder."""
-    labels = [label for file in sorted(folder.glob("*.parquet")) for label in _parquet_columns(file)[0]["label"]]
+    files = [file for file in sorted(folder.glob("*.parquet")) if file.is_file()]
+    labels = [label for file in files for label in _parquet_columns(file)[0]["label"]]
     return {
         "n_known": sum(label >= 0 for label in labels),
         "n_negative": labels.count(-1),

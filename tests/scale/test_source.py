@@ -110,6 +110,13 @@ def test_what_a_file_tells_of_itself_may_be_damaged(folder, about):
         open_source(str(folder))
 
 
+def test_folders_that_are_named_like_files_are_looked_into(folder):
+    inner = folder / "more.parquet"
+    inner.mkdir()
+    (folder / "1.parquet").rename(inner / "1.parquet")
+    assert open_source(str(folder)).n_rows == 60
+
+
 def test_a_file_that_changes_between_the_passes(folder, monkeypatch):
     source = open_source(str(folder), part_rows=10)
     file = folder / "1.parquet"

@@ -12,6 +12,7 @@ from openset._core import checks
 from openset._core.checks import RESERVED_GROUPS
 from openset._io.parquet import readable
 from openset._io.parquet_pages import check_pages, row_groups
+from openset._io.paths import existing
 from openset._io.score_files import METADATA, parse_metadata
 from openset.errors import OpenSetError
 from openset.scale.rows import Rows
@@ -81,10 +82,10 @@ def is_many(text: str) -> bool:
 def find_files(text: str) -> list[Path]:
     """Parquet files that a pattern matches, or that lie in a folder, in the order of their names."""
     path = Path(text)
-    if path.is_file():
+    if path.exists() and not path.is_dir():
         return [path]
     if path.is_dir():
-        found = sorted(path.rglob("*.parquet"))
+        found = sorted(file for file in path.rglob("*.parquet") if not file.is_dir())
         if not found:
             raise OpenSetError(f"{text} is a folder without .parquet files.")
         return found
@@ -129,7 +130,7 @@ class _Described:
 def _describe(file: Path) -> _Described:
     import polars as pl
 
-    with readable(file):
+    with readable(existing(file)):
         check_pages(file)
         schema = pl.scan_parquet(file, glob=False).collect_schema()
         groups = tuple(row_groups(file))
