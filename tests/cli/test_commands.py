@@ -14,7 +14,8 @@ from openset.cli._numbers import numbers
 from openset.errors import OpenSetError
 from openset.metrics import METRICS
 
-COMMANDS = [command.name for command in app.registered_commands]
+EVERYTHING = typer.main.get_command(app).commands
+COMMANDS = [name for name, command in EVERYTHING.items() if not hasattr(command, "commands")]
 
 
 def test_compare_says_which_is_better_and_how_sure(openset, scores_file, tmp_path, load):
@@ -393,3 +394,20 @@ def test_lists_of_numbers_may_hold_ranges():
 def test_lists_that_are_no_numbers_or_too_many_are_refused(text, words):
     with pytest.raises(OpenSetError, match=words):
         numbers(text, "--seeds")
+
+
+@pytest.mark.parametrize("group", [EVERYTHING, EVERYTHING["detect"].commands], ids=["openset", "detect"])
+def test_every_command_file_begins_with_its_summary(group):
+    for name in group:
+        summary = group.summary(name)
+        assert summary[0].isupper() or summary.startswith("COCO"), name
+        assert summary.endswith("."), name
+        assert len(summary) > 20, name
+
+
+def test_the_overview_of_commands_imports_none_of_them():
+    program = "import sys, openset.cli\ntry: openset.cli.main(['--help'])\nfinally: print(sorted(sys.modules))"
+    found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
+    assert "Every open-set metric of one or several models" in found
+    assert "'openset.cli.evaluate'" not in found
+    assert "'openset.cli'" in found

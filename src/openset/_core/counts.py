@@ -153,15 +153,18 @@ def _digits(n_classes: int) -> int:
 
 def class_ratio(top: NDArray[Any], bottom: NDArray[Any], n_classes: int, zero_division: float = 0.0) -> Array:
     """Ratios of counts of one class in units of which whole numbers add up to the sum over classes, in any order."""
-    ratio = np.full(np.shape(top), zero_division)
-    np.divide(top, bottom, out=ratio, where=np.greater(bottom, 0))
+    if np.min(bottom, initial=1) > 0:  # as nearly always: a division without a mask takes a third of the time
+        ratio = np.divide(top, bottom)
+    else:
+        ratio = np.full(np.shape(top), zero_division)
+        np.divide(top, bottom, out=ratio, where=np.greater(bottom, 0))
     ratio *= 2.0 ** _digits(n_classes)
     return np.asarray(np.rint(ratio, out=ratio))
 
 
 def class_mean(units: NDArray[np.int64], n_classes: int) -> Array:
     """Mean over the classes of what `class_ratio` gave, added up over them."""
-    return units / (n_classes * 2.0 ** _digits(n_classes))
+    return np.asarray(units / (n_classes * 2.0 ** _digits(n_classes)))
 
 
 def _begin_again(total: NDArray[np.float64], places: NDArray[np.intp], before: float) -> None:
@@ -393,48 +396,60 @@ class Counts(Tally):
     @cached_property
     def macro_recall(self) -> NDArray[np.float64]:
         """Mean over the K classes of the fraction accepted and correct: the class-balanced CCR."""
-        return self._macro[0]
+        totals = self._class_totals
+        return self._macro(lambda hits, _, of: self._ratio(hits, totals[of], self.zero_division))
 
     @cached_property
     def macro_specificity(self) -> NDArray[np.float64]:
         """Mean over the K classes of TN / (TN + FP), one class against everything else."""
-        return self._macro[1]
+        others = self.n_samples - self._class_totals  # never 0: the open-set samples are among them
+        return self._macro(lambda hits, taken, of: self._ratio(others[of] - (taken - hits), others[of]))
 
     @cached_property
     def macro_precision(self) -> NDArray[np.float64]:
         """Mean over the K classes of TP / (TP + FP)."""
-        return self._macro[2]
+        return self._macro(lambda hits, taken, _: self._ratio(hits, taken, self.zero_division))
 
-    @cached_property
-    def _macro(self) -> list[NDArray[np.float64]]:
-        """Means over the classes at every threshold: of recall, specificity and precision.
+    def _ratio(self, top: Array, bottom: Array, zero_division: float = 0.0) -> Array:
+        return class_ratio(top, bottom, self.n_classes, zero_division)
 
-        Accepting one more sample changes the ratios of its predicted class alone, so the running sum of those changes,
+    def _macro(self, ratio: Callable[[Array, Array, Any], Array]) -> NDArray[np.float64]:
+        """Mean over the classes, at every threshold, of a ratio of (hits, taken) in one class or in each of several.
+
+        Accepting one more sample changes the ratio of its predicted class alone, so the running sum of those changes,
         put back into score order, is the sum over classes at every threshold: O(n log n), any K. Ratios are whole
         numbers of a small unit, so that the sum does not depend on the order.
         """
-        ranking, weights, n_classes = self.ranking, self.weights, self.n_classes
-        prediction = ranking.prediction
-        assert prediction is not None
-        totals = self._class_totals
-        others = self.n_samples - totals  # never 0: the open-set samples are among them
-        none = np.zeros(n_classes)
-        hits_below = none if self.below is None else self.below.hits.astype(np.float64)
-        taken_below = none if self.below is None else self.below.taken.astype(np.float64)
+        first = ratio(*self._below_in_classes, slice(None))
+        changes = np.empty(len(self.ranking.score), dtype=np.int64)
+        before = 0.0  # of the class that the run before ended with
+        for places, new, of, hits, taken in self._along_classes:
+            values = ratio(hits, taken, of)
+            step = np.diff(values, prepend=before)
+            step[new] = values[new] - first[of[new]]
+            before = values[-1]
+            changes[places] = step
+        return class_mean(self._accumulate(changes.__getitem__, int(first.astype(np.int64).sum())), self.n_classes)
 
-        def ratios(hits: Array, taken: Array, of: Any) -> list[Array]:
-            """In one class, or in each of several: recall, specificity and precision."""
-            return [
-                class_ratio(hits, totals[of], n_classes, self.zero_division),
-                class_ratio(others[of] - (taken - hits), others[of], n_classes),
-                class_ratio(hits, taken, n_classes, self.zero_division),
-            ]
+    @cached_property
+    def _below_in_classes(self) -> tuple[Array, Array]:
+        """Correct and accepted samples of each class below the range that is counted."""
+        if self.below is None:
+            return np.zeros(self.n_classes), np.zeros(self.n_classes)
+        return self.below.hits.astype(np.float64), self.below.taken.astype(np.float64)
 
-        first = ratios(hits_below, taken_below, slice(None))
+    @cached_property
+    def _along_classes(self) -> list[tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp], Array, Array]]:
+        """All samples, class by predicted class, in runs that fit the cache.
+
+        Of each run: the places in score order, where a class begins, the class of each, and how many of that class were
+        correct (hits) and accepted (taken) by then.
+        """
+        ranking, weights = self.ranking, self.weights
+        assert ranking.prediction is not None
         grouped, starts = ranking.by_prediction
-        changes = [np.empty(len(grouped), dtype=np.int64) for _ in first]
         hits_before = taken_before = 0.0  # of the class that the run before ended with
-        before = [0.0] * len(first)
+        found = []
         for run in sorting.runs(len(grouped)):
             places = grouped[run]
             new = starts[slice(*np.searchsorted(starts, (run.start, run.stop)))] - run.start
@@ -447,17 +462,12 @@ class Counts(Tally):
             _begin_again(hits, new, hits_before)
             _begin_again(taken, new, taken_before)
             hits_before, taken_before = hits[-1], taken[-1]
-            of = prediction[places].astype(np.intp)
+            of = ranking.prediction[places].astype(np.intp)
             if self.below is not None:
-                hits, taken = hits + hits_below[of], taken + taken_below[of]
-            for place, values in enumerate(ratios(hits, taken, of)):
-                step = np.diff(values, prepend=before[place])
-                step[new] = values[new] - first[place][of[new]]
-                before[place] = values[-1]
-                changes[place][places] = step
-        starting = [int(one.astype(np.int64).sum()) for one in first]
-        found = [self._accumulate(change.__getitem__, start) for change, start in zip(changes, starting, strict=True)]
-        return [class_mean(units, n_classes) for units in found]
+                hits += self._below_in_classes[0][of]
+                taken += self._below_in_classes[1][of]
+            found.append((places, new, of, hits, taken))
+        return found
 
     def at(self, threshold: float) -> int:
         """Index of the counts that hold at any threshold a user names."""

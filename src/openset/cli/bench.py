@@ -1,4 +1,4 @@
-"""`openset bench`: methods against each other, over splits and seeds."""
+"""`openset bench`: train methods against each other, over splits and seeds."""
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""`openset demo`: from data to a frozen threshold and trained networks in about a minute and a half."""
+"""`openset demo`: all of this on embedded data."""
 
 from pathlib import Path
 from typing import Annotated

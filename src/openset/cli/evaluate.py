@@ -1,4 +1,4 @@
-"""`openset evaluate`: every metric of one or several models."""
+"""`openset evaluate`: every open-set metric of one or several models, with intervals."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated

@@ -1,4 +1,4 @@
-"""`openset outputs`: logits, features and the last layer of a model one has."""
+"""`openset outputs`: store logits, features and last layer of a model you have."""
 
 from pathlib import Path
 from typing import Annotated

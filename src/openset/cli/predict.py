@@ -1,4 +1,4 @@
-"""`openset predict`: class or "unknown" for a person's own images or texts, with any model."""
+"""`openset predict`: class or "unknown" for your own images or texts, with any model."""
 
 from collections.abc import Iterator
 from pathlib import Path

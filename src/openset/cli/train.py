@@ -1,4 +1,4 @@
-"""`openset train`: from a recipe to weights, scores and a frozen threshold."""
+"""`openset train`: train a method: weights, scores and a frozen threshold in one folder."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
