@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from PIL import Image
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 A, FOUND = GOLDEN / "a.csv", GOLDEN / "found.json"
@@ -183,6 +184,15 @@ def run_in_process(words, before="", **how):
         [*how.pop("prefix", []), sys.executable, "-c", code], stderr=subprocess.PIPE, text=True, check=False, **how
     )
     return found.returncode, found.stderr
+
+
+def test_a_large_photograph_is_no_reason_for_a_librarys_warning(tmp_path):
+    (tmp_path / "photos").mkdir()
+    Image.new("1", (10_000, 9_000)).save(tmp_path / "photos" / "large.png")
+    scores = tmp_path / "s.csv"
+    scores.write_text("id,label,prediction,unknown_score\nlarge.png,0,0,1\nb,-2,0,0\n")
+    words = ("evaluate", scores, "--no-intervals", "--samples", tmp_path / "photos", "--report", tmp_path / "r.html")
+    assert run_in_process(words, stdout=subprocess.DEVNULL) == (0, "")
 
 
 @pytest.mark.parametrize(

@@ -29,7 +29,7 @@ def put_in_place(mutant: Mutant) -> bool:
     changed = _changed(original, mutant)
     found = False
     for one in gc.get_objects():
-        if isinstance(one, FunctionType) and one.__code__.co_filename == str(mutant.file):
+        if type(one) is FunctionType and one.__code__.co_filename == str(mutant.file):
             code = changed.get((one.__code__.co_qualname, one.__code__.co_firstlineno))
             if code is not None and code.co_freevars == one.__code__.co_freevars:
                 one.__code__ = code

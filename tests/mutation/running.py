@@ -39,7 +39,7 @@ TESTED_BY = (
     *("cli/test_hostile_text.py",),
 )
 """The tests that should notice."""
-_NOT_LOADED = 97
+_NOT_LOADED, _LOST = 97, 98
 _SECONDS = 60
 """Processor time of a mutant; one that takes longer is noticed, too."""
 
@@ -105,7 +105,10 @@ def _all_places() -> Iterator[tuple[str, Path, int]]:
 def _try(number: int, room: str, mutant: Mutant, key: str, met: Met, items: dict[str, Any], score: Score) -> None:
     began = time.monotonic()
     names = sorted({name for name in met.tests.get(key, []) if name in items}, key=lambda one: met.seconds[one])
-    outcome = _in_fork(lambda: _run(mutant, [items[name] for name in names])) if names else 0
+    chosen = [items[name] for name in names]
+    outcome = _in_fork(lambda: _run(mutant, chosen)) if names else 0
+    if outcome == 1 and number % 20 == 0:  # now and then: do they pass without the change?
+        assert not _in_fork(lambda: _run(None, chosen)), f"the tests of {key} fail without any change"
     if outcome == _NOT_LOADED:
         print(f"{number:4d} not loaded: {mutant.file.relative_to(PACKAGE)}:{mutant.line}: {mutant.change}")
         return
@@ -130,10 +133,10 @@ def _tell(score: Score) -> None:
 
 
 def _in_fork(work: Callable[[], int]) -> int:
-    """What `work` returns, computed in a fork in silence; 99 if it took too long or was lost."""
+    """What `work` returns, computed in a fork in silence; negative if it took too long."""
     child = os.fork()
     if not child:
-        code = 98
+        code = _LOST
         try:
             silent = os.open(os.devnull, os.O_WRONLY)
             os.dup2(silent, 1)
@@ -144,18 +147,20 @@ def _in_fork(work: Callable[[], int]) -> int:
     end = time.monotonic() + 1200  # a fork that hangs without taking processor time
     while time.monotonic() < end:
         ended, status = os.waitpid(child, os.WNOHANG)
+        if ended and (code := os.waitstatus_to_exitcode(status)) == _LOST:
+            raise RuntimeError("a fork failed by itself, not by a test")
         if ended:
-            return os.waitstatus_to_exitcode(status)
+            return code
         time.sleep(0.01)
     os.kill(child, signal.SIGKILL)
     os.waitpid(child, 0)
     raise RuntimeError("a mutant waits for ever")
 
 
-def _run(mutant: Mutant, items: Sequence[pytest.Item]) -> int:
-    """1 as soon as a test fails."""
+def _run(mutant: Mutant | None, items: Sequence[pytest.Item]) -> int:
+    """1 as soon as a test fails; without a mutant, none should."""
     resource.setrlimit(resource.RLIMIT_CPU, (_SECONDS, _SECONDS))
-    if not put_in_place(mutant):
+    if mutant is not None and not put_in_place(mutant):
         return _NOT_LOADED
     for item, following in zip(items, [*items[1:], None], strict=True):
         item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)

@@ -12,8 +12,8 @@ import polars as pl
 import pytest
 
 from killing import in_training, resumptions
+from openset._io.folder_lock import is_held
 from openset.cli import main
-from openset.train.lock import is_held
 
 pytest.importorskip("ray", reason="Ray is not installed: pip install 'openset[ray]'")
 

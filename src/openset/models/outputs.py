@@ -1,7 +1,6 @@
 """Running a model over samples: in batches, with what is done kept on disk, so that a stopped run goes on."""
 
 import json
-import shutil
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -13,6 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from openset._io.atomic import replacing
+from openset._io.folder_lock import NAME as LOCK
+from openset._io.folder_lock import hold
 from openset._io.json_files import read_json, write_json
 from openset._io.npz import read_npz, write_npz
 from openset._io.pictures import BadImageError
@@ -100,10 +101,27 @@ def write_outputs(
     progress: Callable[[int], object] = lambda _: None,
     tell: Callable[[str], object] = lambda _: None,
 ) -> Written:
-    """Run the model over all samples and write one NPZ file; parts of a run that was stopped are used."""
+    """Run the model over all samples and write one NPZ file; parts of a run that was stopped are used.
+
+    Two at once into one file would take each other's parts for their own, so the second is refused.
+    """
     if out.suffix.lower() != ".npz":
         raise OpenSetError(f"Cannot write {out}: outputs go into a file that ends in .npz.")
     parts = Parts(out.with_name(f".{out.name}.parts"), {"model": model.fingerprint, "samples": samples.fingerprint})
+    with hold(parts.folder):
+        return _write_outputs(model, samples, out, parts, batch=batch, progress=progress, tell=tell)
+
+
+def _write_outputs(
+    model: Model,
+    samples: Samples,
+    out: Path,
+    parts: "Parts",
+    *,
+    batch: int,
+    progress: Callable[[int], object],
+    tell: Callable[[str], object],
+) -> Written:
     resumed = parts.begin()
     if resumed:
         tell(f"Resuming: {resumed} of {len(samples)} samples are done.")
@@ -125,7 +143,14 @@ def write_outputs(
     if model.head is None and features is not None and resumed == len(samples):
         model.run([model.prepare(samples.load(int(rows[0])))])  # all was done before: the last layer is still needed
     names = model.class_names or samples.class_names
-    check_number(names, logits.shape[1] - model.background, model.name, samples.name)
+    n_classes = logits.shape[1] - model.background
+    check_number(names, n_classes, model.name, samples.name)
+    if samples.labels is not None and samples.labels.max() >= n_classes:
+        row = int(samples.labels.argmax())
+        raise OpenSetError(
+            f"{samples.name}, {samples.ids[row]}: the label is {samples.labels[row]}, and {model.name} has {n_classes} "
+            f"classes, 0 to {n_classes - 1}."
+        )
     head = model.head if features is not None else None
     weight, bias = head or (None, None)
     meta = {
@@ -169,7 +194,7 @@ class Parts:
         except OpenSetError:
             same = False
         if not same:
-            shutil.rmtree(self.folder, ignore_errors=True)
+            self.remove()
             write_json(self.folder / "plan.json", self.plan)
         return sum(int(read_npz(one)["n"]) for one in self._files())
 
@@ -208,5 +233,7 @@ class Parts:
         return rows, logits, np.concatenate([one["features"] for one in full]) if complete else None, bad
 
     def remove(self) -> None:
-        """The file is written: its parts are not needed any more."""
-        shutil.rmtree(self.folder, ignore_errors=True)
+        """The file is written: its parts are not needed any more. The lock stays, and its owner removes it."""
+        for file in self.folder.glob("*"):
+            if file.name != LOCK:
+                file.unlink()

@@ -15,6 +15,7 @@ from openset._io.pictures import decode
 from openset._io.score_files import naming
 from openset._io.tables import read_table
 from openset._io.text_files import text_lines
+from openset.data.fingerprints import file_state
 from openset.data.images import SUFFIXES
 from openset.data.place import inside
 from openset.errors import OpenSetError, did_you_mean
@@ -134,7 +135,7 @@ def _of_files(
     found = None if labels is None else _numbers(labels, reading, where)
     if found is not None and found[1] is not None and reading.class_names is None:
         notes = (*notes, _BY_ORDER)
-    stamps = [(one.stat().st_size, one.stat().st_mtime_ns) if one.is_file() else (0, 0) for one in files]
+    stamps = [file_state(one.stat()) if one.is_file() else (0, 0, 0, 0) for one in files]
     return Samples(
         name,
         _unique(ids, name),
