@@ -15,7 +15,8 @@ from detection_sets import data_file, make_found, make_truth, pencil_case, rando
 from detection_textbook import coco_objects, iou_by_hand, match_slowly
 from openset.detection import Detections, evaluate_open_set
 from openset.detection.gallery import truths_of
-from openset.detection.measure.evaluation import awi_draws, evaluate_data
+from openset.detection.measure.evaluation import evaluate_data
+from openset.detection.measure.intervals import awi_draws
 from openset.detection.measure.matching import highest_per_image, match
 from openset.detection.measure.ranking import at_recall, average_precision, needed, precision_table, rank
 from openset.detection.measure.resampling import AtRecalls, Draw, draws

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator, Sequence
 
-from openset.detection.measure.evaluation import OpenSetEvaluation
 from openset.detection.measure.operating import point_name
 from openset.detection.measure.rates import images_for_rate
+from openset.detection.measure.result import OpenSetEvaluation
 from openset.detection.metrics import NAMES, MetricValue, metric_values
 from openset.errors import OpenSetError
 from openset.results.gate import Bar, Candidate, GateResult, check_bar, parse_bar

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from openset.detection.measure.rates import Estimate
 
 if TYPE_CHECKING:
-    from openset.detection.measure.evaluation import OpenSetEvaluation
+    from openset.detection.measure.result import OpenSetEvaluation
 
 NAMES = {
     "map": "mean average precision on the known images (kind=voc_11_point, all_point or coco_101_point)",

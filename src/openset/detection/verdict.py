@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
-from openset.detection.measure.evaluation import OpenSetEvaluation, headline_place
 from openset.detection.measure.operating import Operating
 from openset.detection.measure.rates import few
+from openset.detection.measure.result import OpenSetEvaluation, headline_place
 
 TRAINING_RULE = "The results hold only if the detector never saw the wild classes in training, not even without labels."
 LOWEST_MAP = 0.3

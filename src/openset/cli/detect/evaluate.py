@@ -40,7 +40,7 @@ from openset.cli.detect._shared import (
 from openset.errors import OpenSetError
 
 if TYPE_CHECKING:
-    from openset.detection.measure.evaluation import OpenSetEvaluation
+    from openset.detection.measure.result import OpenSetEvaluation
     from openset.detection.measure.sets import OpenSetData
     from openset.present.page import FalseDetection
     from openset.results.gate import GateResult

@@ -8,7 +8,6 @@ pair.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -320,33 +319,3 @@ def _wild_before(score: Floats, starts: Ints, wild: Detections, n_images: int) -
     inside = place < len(score)
     ones = np.ones(int(inside.sum()))
     return csr_matrix((ones, (place[inside], wild.image[inside])), shape=(len(score), n_images))
-
-
-# ---- intervals -----------------------------------------------------------------------------------------------------
-
-
-def interval(
-    values: Floats, *, value: float | None = None, level: float = 0.95
-) -> tuple[float, float] | tuple[None, None]:
-    """Percentile interval of the draws that are defined; nothing if none is.
-
-    With the `value` in the data themselves it is bias-corrected (Efron's BC): where most draws lie below it, both ends
-    move up, and down where most lie above. Thresholds are chosen anew in each draw, so draws are biased.
-
-    >>> draws = np.arange(1001.0)
-    >>> interval(draws) == interval(draws, value=500.0)
-    True
-    >>> [round(end) for end in interval(draws, value=600.0)]
-    [73, 993]
-    """
-    found = values[~np.isnan(values)]
-    if not len(found):
-        return None, None
-    shares = [(1 - level) / 2, (1 + level) / 2]
-    if value is not None:
-        normal = NormalDist()
-        below = ((found < value).sum() + (found == value).sum() / 2) / len(found)
-        shift = 2 * normal.inv_cdf(float(np.clip(below, 0.5 / len(found), 1 - 0.5 / len(found))))
-        shares = [normal.cdf(shift + normal.inv_cdf(share)) for share in shares]
-    low, high = np.quantile(found, shares)
-    return float(low), float(high)
