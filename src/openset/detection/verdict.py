@@ -19,7 +19,7 @@ class Verdict:
     sentences: tuple[str, ...]
     """The most important first."""
     rank: tuple[int, int, int]
-    """Whether it can be judged and used at all; classes lost; how much it is affected."""
+    """Whether it can be judged and used at all; classes lost or not tested; how much it is affected."""
 
     def __str__(self) -> str:
         return " ".join(self.sentences)
@@ -65,10 +65,14 @@ def verdict(result: OpenSetEvaluation) -> Verdict:
             f"incomplete: {reached} of {len(with_objects)} classes {does} and the results are over those; "
             f"lost: {', '.join(point.unreached)}."
         )
+    if point.untested:
+        names = ", ".join(point.untested)
+        told = f"ot tested on {names}: without an object to find, detections on wild images are not counted."
+        sentences.append(("N" if sentences else "n") + told)
     if not sentences:
         sentences.append(f"{word} affected by unknown objects.")
-    sentences += _numbers(result, point, word if len(sentences) > 1 or unusable or n_lost else "")
-    return Verdict(tuple(sentences), (unusable, n_lost, place))
+    sentences += _numbers(result, point, word if unusable or n_lost or point.untested else "")
+    return Verdict(tuple(sentences), (unusable, n_lost + len(point.untested), place))
 
 
 def _word(lost: float) -> tuple[int, str]:

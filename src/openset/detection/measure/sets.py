@@ -210,7 +210,7 @@ def silence(data: OpenSetData) -> Silence:
     none, one = int((n_wild == 0).sum()), int((n_wild == 1).sum())
     speaking = n_wild[n_wild > 0]
     several = len(speaking) > 0 and speaking.mean() >= 3
-    return Silence(int((n_known == 0).sum()), none, bool(several and none > 10 + 5 * one))
+    return Silence(int((n_known == 0).sum()), none, bool(several and none > 3 + 5 * one))
 
 
 # ---- wilderness levels ---------------------------------------------------------------------------------------------
