@@ -7,9 +7,10 @@
 
 Ours is the full evaluation (3 recalls, all wilderness ratios, errors, confusion, OWOD's metrics, three mAPs), without
 and with 1,000 draws of the bootstrap. Theirs is mAP: as they do it by default, over ten IoUs and four ranges of area,
-and doing the same work as ours, one IoU and all areas. All times are after imports and reading. Each runs in a process of its own,
-so that peak memory (of that process, reading included) is its own. Data are simulated: some 4 detections per image, of
-20 classes, near the objects or anywhere; of 27,960 images 4,952 are known, as in the paper, the rest wild.
+and doing the same work as ours, one IoU and all areas. All times are after imports and reading. Each runs in a process
+of its own, so that peak memory (of that process, reading included) is its own. Data are simulated: some 4 detections
+per image, of 20 classes, near the objects or anywhere; of 27,960 images 4,952 are known, as in the paper, the rest
+wild.
 """
 
 import argparse
@@ -86,7 +87,7 @@ def simulate(n_images: int, folder: Path, per_image: float, seed: int = 0) -> No
 
 
 def run_openset(folder: Path, bootstrap: int) -> tuple[float, float]:
-    """Reading and evaluation time of this package; what it imports at its first use is imported before, as theirs is."""
+    """Reading and evaluation time of this package; what it imports at first use is imported before, as theirs is."""
     import scipy.special  # noqa: F401
 
     from openset.detection.measure.evaluation import evaluate_data
