@@ -55,11 +55,16 @@ def awi_draws(
     """AWI of each variant in `n` draws (rows) at each operating point (columns)."""
     classes: Bools = np.isfinite([one for _, one in chosen])
     recalls = [recall for recall, _ in chosen if recall is not None]
-    count = AtRecalls(data, ranked, recalls) if recalls else AtThresholds(data, ranked, [one for _, one in chosen])
+    count: AtRecalls | AtThresholds
+    if recalls:
+        count = AtRecalls(data, ranked, recalls, count_true=False)
+    else:
+        count = AtThresholds(data, ranked, [one for _, one in chosen])
     interpolated = Interpolated(data, ranked, recalls, levels) if IN_FILE_ORDER in variants else None
     share = mean_share(levels, data.wild.n_images)
     out: dict[str, Floats] = {name: np.full((n, len(chosen)), np.nan) for name in variants}
-    for i, draw in enumerate(draws(data.known.n_images, data.wild.n_images, n, seed)):
+    among = count.wild_images if interpolated is None and isinstance(count, AtRecalls) else None
+    for i, draw in enumerate(draws(data.known.n_images, data.wild.n_images, n, seed, among=among)):
         counts = count(draw) if set(variants) != {IN_FILE_ORDER} else None
         for name in variants:
             if name == IN_FILE_ORDER:
