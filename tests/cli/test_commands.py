@@ -14,7 +14,8 @@ from openset.cli._numbers import numbers
 from openset.errors import OpenSetError
 from openset.metrics import METRICS
 
-COMMANDS = [command.name for command in app.registered_commands]
+EVERYTHING = typer.main.get_command(app).commands
+COMMANDS = [name for name, command in EVERYTHING.items() if not hasattr(command, "commands")]
 
 
 def test_compare_says_which_is_better_and_how_sure(openset, scores_file, tmp_path, load):
@@ -298,24 +299,6 @@ def test_a_score_with_parameters_and_one_that_the_file_does_not_allow(openset, t
     assert "Did you mean 'k'?" in openset("evaluate", tmp_path / "l.npz", "--score", "knn(kk=1)", *words).err
 
 
-def test_demo_runs_from_data_to_a_frozen_threshold(openset, tmp_path, load):
-    found = openset("demo", "--out", tmp_path / "demo")
-    assert found.code == 0, found.err
-    content = load(tmp_path / "demo" / "evaluation.json")
-    assert len(content["files"]) == 10
-    assert [group["name"] for group in content["groups"]] == ["linear", "neighbours"]
-    for group in content["groups"]:
-        assert next(m["value"] for m in group["metrics"] if m["name"] == "auroc") > 0.8
-    frozen = load(tmp_path / "demo" / "threshold.json")
-    assert frozen["rule"] == "at_acceptance=0.95"
-    assert "n" in frozen
-    validation = Scores.read(tmp_path / "demo" / "validation" / "neighbours" / "split0.parquet")
-    assert (validation.labels >= 0).all()
-    test = Scores.read(tmp_path / "demo" / "test" / "neighbours" / "split0.parquet")
-    assert not set(validation.ids) & set(test.ids)
-    assert str(tmp_path / "demo") in found.out.replace("\n", "")
-
-
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_has_help_with_an_example(openset, name):
     found = openset(name, "--help")
@@ -393,3 +376,20 @@ def test_lists_of_numbers_may_hold_ranges():
 def test_lists_that_are_no_numbers_or_too_many_are_refused(text, words):
     with pytest.raises(OpenSetError, match=words):
         numbers(text, "--seeds")
+
+
+@pytest.mark.parametrize("group", [EVERYTHING, EVERYTHING["detect"].commands], ids=["openset", "detect"])
+def test_every_command_file_begins_with_its_summary(group):
+    for name in group:
+        summary = group.summary(name)
+        assert summary[0].isupper() or summary.startswith("COCO"), name
+        assert summary.endswith("."), name
+        assert len(summary) > 20, name
+
+
+def test_the_overview_of_commands_imports_none_of_them():
+    program = "import sys, openset.cli\ntry: openset.cli.main(['--help'])\nfinally: print(sorted(sys.modules))"
+    found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
+    assert "Every open-set metric of one or several models" in found
+    assert "'openset.cli.evaluate'" not in found
+    assert "'openset.cli'" in found

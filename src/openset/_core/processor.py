@@ -7,7 +7,6 @@ these processors carry out in microcode. NumPy has a switch for it, an environme
 import os
 import sys
 from collections.abc import Mapping
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 SWITCH = "NPY_DISABLE_CPU_FEATURES"
@@ -69,6 +68,8 @@ def _facts() -> dict[str, str]:
 
 
 def _numpy_version() -> tuple[int, ...]:
+    from importlib.metadata import PackageNotFoundError, version  # slow to import, and needed on few machines
+
     try:
         return tuple(int(part) for part in version("numpy").split(".")[:2])
     except (PackageNotFoundError, ValueError):

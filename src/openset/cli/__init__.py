@@ -1,11 +1,9 @@
-"""The `openset` command: one file per command, found by its name in this folder; heavy imports wait inside."""
+"""The `openset` command: one file per command, found by its name in this folder."""
 
 import io
 import os
 import sys
-from importlib import import_module
 from pathlib import Path
-from pkgutil import iter_modules
 
 import typer
 
@@ -13,23 +11,18 @@ from openset._core.memory import keep_memory
 from openset._core.processor import prefer_avx2
 from openset._core.text import shown
 from openset._io.paths import reason
+from openset.cli._folder import commands_of
 from openset.errors import OpenSetError, missing_package
 
 app = typer.Typer(
     name="openset",
+    cls=commands_of("openset.cli"),
     help="Measure, compare and operate models that must say: I don't know this.",
     epilog="Add to any command: --debug to see the traceback of an error, --plugin FILE.py to run your own file first.",
     no_args_is_help=True,
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,
 )
-for _module in sorted(iter_modules(__path__), key=lambda module: module.name):
-    if not _module.name.startswith("_"):  # a command file has either `command`, a function, or `app`, a group of them
-        _file = import_module(f"openset.cli.{_module.name}")
-        if hasattr(_file, "app"):
-            app.add_typer(_file.app, name=_module.name)
-        else:
-            app.command(_module.name)(_file.command)
 
 
 @app.callback(invoke_without_command=True)

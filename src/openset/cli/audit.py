@@ -1,4 +1,4 @@
-"""`openset audit`: how each metric could be fooled on these scores."""
+"""`openset audit`: how each metric could be fooled on your own scores."""
 
 from dataclasses import asdict
 from pathlib import Path

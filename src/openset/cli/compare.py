@@ -1,4 +1,4 @@
-"""`openset compare`: two models on the same samples."""
+"""`openset compare`: difference of two models on the same samples, with interval and p-value."""
 
 from dataclasses import replace
 from pathlib import Path

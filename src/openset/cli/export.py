@@ -1,4 +1,4 @@
-"""`openset export`: a trained run as ONNX."""
+"""`openset export`: a trained run as ONNX, which predicts without PyTorch."""
 
 from pathlib import Path
 from typing import Annotated

@@ -1,4 +1,4 @@
-"""`openset methods`: what can be trained."""
+"""`openset methods`: the training methods, what each does and its options."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""`openset metrics`: what can be measured."""
+"""`openset metrics`: the metrics, what each means and which way is better."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""`openset protocols`: who is known, negative and unknown, on which data; and lists for other programs."""
+"""`openset protocols`: which classes are known, negative and unknown: list, show, export, make."""
 
 from pathlib import Path
 from typing import Annotated, Any

@@ -1,4 +1,4 @@
-"""`openset scores`: which unknown scores can be made from stored outputs."""
+"""`openset scores`: the unknown scores that stored outputs give, and what each needs."""
 
 from typing import TYPE_CHECKING, Any
 
