@@ -67,8 +67,8 @@ def verdict(result: OpenSetEvaluation) -> Verdict:
         )
     if point.untested:
         names = ", ".join(point.untested)
-        told = f"ot tested on {names}: without an object to find, detections on wild images are not counted."
-        sentences.append(("N" if sentences else "n") + told)
+        start = "Not tested" if sentences else "not tested"
+        sentences.append(f"{start} on {names}: without an object to find, detections on wild images are not counted.")
     if not sentences:
         sentences.append(f"{word} affected by unknown objects.")
     sentences += _numbers(result, point, word if unusable or n_lost or point.untested else "")
