@@ -164,6 +164,8 @@ def test_files_that_are_no_thresholds_are_refused(tmp_path):
         '{"value": 1, "rule": "x", "achieved": {"acceptance": NaN}, "n": 1}',
         '{"value": 1, "rule": "x", "achieved": {"acceptance": 1e999}, "n": 1}',
         '{"value": 1, "rule": "\\ud800", "achieved": {}, "n": 1}',
+        '{"schema": 2, "value": 1, "rule": "x", "achieved": {}, "n": 1, "made": {"samples": NaN}}',
+        '{"schema": 2, "value": 1, "rule": "x", "achieved": {}, "n": 1, "score": {"name": "a", "params": {"t": NaN}}}',
         '{"value": 1, "rule": "x", "achieved": {"\\ud800": 1}, "n": 1}',
     ],
 )

@@ -88,6 +88,18 @@ def test_the_head_of_the_same_network_is_fitted_once(training, tested):
     assert SCORES["knn"].fitted_for(outputs, headless) is fit("knn", headless)
 
 
+@pytest.mark.parametrize("name", ["knn(k=3)", "mahalanobis"])
+def test_numbers_that_overflow_on_the_way_are_refused(name, training, tested):
+    def spoilt(outputs):
+        features = outputs.features.copy()
+        features[3, 0] = 1e300
+        return Outputs(outputs.labels, logits=outputs.logits, features=features, head=outputs.head)
+
+    for given, fitted in ((tested, spoilt(training)), (spoilt(tested), training)):
+        with pytest.raises(OpenSetError, match="too large for the score|is (nan|inf) in row|no number"):
+            score(given, name, fitted)
+
+
 def test_another_fit_than_is_asked_for(training, tested):
     with pytest.raises(OpenSetError, match=r"The fit is of the score knn\(k=3\), and knn\(k=4\) is asked for"):
         score(tested, "knn(k=4)", fit("knn(k=3)", training))
