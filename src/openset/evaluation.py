@@ -207,9 +207,8 @@ def evaluate(
         resampled = _resampled(scores, requests, values, n_resamples=n_resamples, seed=seed, progress=progress)
         ranges = [(found.low, found.high) for found in percentile_intervals(scores, requests, values, resampled, level)]
         for place, request in enumerate(requests):
-            if request.metric.interval == "delong" and not request.params:
-                right = request.metric.uses_predictions
-                found = delong_of(scores.counts(request.against), right=right, level=level)
+            if request.metric.has_delong(request.params):
+                found = delong_of(request.metric, scores.counts(request.against), level=level)
                 ranges[place] = (found.low, found.high)
     results = results_of(requests, values.tolist(), ranges)
     counts = scores.counts(chosen[0])
