@@ -14,6 +14,7 @@ from openset._core.checks import check_lengths
 from openset._core.counts import Counts, Tally
 from openset._core.decisions import amid_ties, twice_area
 from openset._core.folds import Several
+from openset._core.fractions import exact_ends
 from openset._core.resampling import (
     Request,
     bootstrap_values,
@@ -148,9 +149,6 @@ def _all_alike(value: float, n: float, level: float) -> Interval:
 def clopper_pearson(count: int, n: int, *, level: float = 0.95) -> Interval:
     """Exact interval of a fraction, `count` of `n`: the true one lies outside with probability 1 - `level` at most.
 
-    Its ends are those fractions at which so many, or so few, have probability (1 - `level`) / 2 (Clopper and Pearson,
-    1934). With 0 of n it begins at 0 and with n of n it ends at 1.
-
     >>> interval = clopper_pearson(0, 10)
     >>> interval.low, round(interval.high, 4)
     (0.0, 0.3085)
@@ -158,12 +156,8 @@ def clopper_pearson(count: int, n: int, *, level: float = 0.95) -> Interval:
     check_share("clopper_pearson", "level", level, one=False)
     if not 0 <= count <= n or n < 1:
         raise OpenSetError(f"clopper_pearson: {count} of {n} is no fraction.")
-    from scipy.special import betaincinv
-
-    tail = (1 - level) / 2
-    low = float(betaincinv(count, n - count + 1, tail)) if count else 0.0
-    high = float(betaincinv(count + 1, n - count, 1 - tail)) if count < n else 1.0
-    return Interval(count / n, low, high, level, "exact", None)
+    low, high = exact_ends(count, n, level)
+    return Interval(count / n, float(low), float(high), level, "exact", None)
 
 
 def delong(scores: Scores, metric: str = "open_auc", *, against: str = "all", level: float = 0.95) -> Interval:

@@ -74,8 +74,8 @@ def run_and_report(
     """Run cells, saying what comes out: metrics by their `titles`. What other shards have finished is there too."""
     from rich.markup import escape
 
+    from openset._core.numbers import counted
     from openset.cli._training import training_bar
-    from openset.results.numbers import counted
     from openset.studies.grid import Shard, run_grid
     from openset.studies.running import Outcome, is_finished, run_cell
     from openset.studies.summaries import value_of

@@ -59,9 +59,9 @@ def command(
     """
     from rich.markup import escape
 
+    from openset._core.numbers import number
     from openset._io.json_files import write_json
     from openset.audit import audit
-    from openset.results.numbers import number
     from openset.results.table import Cell, Table
 
     check_outputs(json, inputs=[scores, fit])

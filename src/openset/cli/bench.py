@@ -153,8 +153,12 @@ def as_json(done: "Done", failed: "Sequence[tuple[Cell, str]]") -> dict[str, Any
 
 
 def _against(summary: Mapping[str, Any], metric: str) -> str:
-    """What the tables show: against the unknowns alone where there are negatives too."""
-    return "unknown" if any((m["name"], m["against"]) == (metric, "unknown") for m in summary["metrics"]) else "all"
+    """Which open-set samples the value in the tables is against."""
+    from openset.studies.summaries import find_result
+
+    found = find_result(summary, metric)
+    assert found is not None  # or there would be no row
+    return found.against
 
 
 def _dots(done: "Done") -> "list[BenchRow]":

@@ -126,7 +126,7 @@ def command(
 
 def _show(vary: "Vary", choice: dict[str, Any], title: str) -> None:
     """The values with what they reached, the chosen one marked."""
-    from openset.results.numbers import difference, mean_and_sd, number
+    from openset._core.numbers import difference, mean_and_sd, number
     from openset.results.table import Cell, Table
 
     places = [one["stand_in"] for one in choice["stand_ins"]]

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from openset._core.numbers import exact
 from openset._core.registry import Registry
 from openset._io.json_files import parse_json
 from openset.errors import OpenSetError
@@ -45,7 +46,7 @@ class Guard:
         self._check(names)
 
     def __repr__(self) -> str:
-        return f"Guard({self.fitted.spec} <= {self.threshold.value:.6g}, {self.threshold.rule})"
+        return f"Guard({self.fitted.spec} <= {exact(self.threshold.value)}, {self.threshold.rule})"
 
     def __call__(self, inputs: Any) -> NDArray[np.str_]:
         """Class names (numbers, as text, where nobody gave them names), or "unknown", of a batch."""

@@ -4,11 +4,11 @@ import json
 from collections.abc import Mapping
 from dataclasses import replace
 
+from openset._core.numbers import bounded, interval, number, p_number, signed, span
 from openset.evaluation import Evaluation, Result
 from openset.metrics import METRICS
 from openset.posthoc import score_text
 from openset.results.document import Document
-from openset.results.numbers import bounded, interval, number, p_number, signed, span
 from openset.results.spread import MEANING
 from openset.results.table import Cell, Content, Table, best_places
 from openset.results.verdict import open_set

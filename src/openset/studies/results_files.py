@@ -8,12 +8,10 @@ from typing import Any
 
 from openset._io.json_files import read_json, write_json
 from openset.errors import OpenSetError
-from openset.evaluation import Result
+from openset.evaluation import HEADLINE, Result
 from openset.results.provenance import cpu_model
 from openset.studies.key import Key
 from openset.studies.summaries import find_result
-
-HEADLINE = ("closed_set_accuracy", "auroc", "open_auc")
 
 
 @dataclass(frozen=True)

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from openset._core.checks import UNKNOWN
+from openset._core.numbers import counted, difference, number
 from openset.errors import OpenSetError
 from openset.metrics import METRICS
 from openset.protocols.stand_in import StandIn
-from openset.results.numbers import counted, difference, number
 from openset.results.provenance import provenance
 from openset.results.spread import Spread, spread_of
 from openset.scores import Scores

@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
+from openset._core.numbers import counted, span
 from openset.errors import OpenSetError
 from openset.present.page.html import chart, definitions, section, table, text
 from openset.present.page.page import render
-from openset.results.numbers import counted, span
 from openset.results.provenance import provenance
 from openset.results.spread import MEANING
 from openset.results.table import Cell, Content, Table
