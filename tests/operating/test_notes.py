@@ -24,7 +24,9 @@ def test_a_threshold_that_does_nothing_is_told():
     scores = separated(200, 200, 0.1)
     frozen = at_acceptance(scores, 0.95)
     (note,) = frozen.notes
-    assert note.startswith(f"The threshold accepts {frozen.achieved['fpr']:.1%} of the open-set samples that it was")
+    assert note.startswith(
+        f"The threshold accepts {percent(frozen.achieved['fpr'])} of the open-set samples that it was"
+    )
     assert "rejects next to nothing" in note
     assert "at_fpr=0.1" in note
     (note,) = frozen.apply(scores).notes

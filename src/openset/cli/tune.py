@@ -127,6 +127,7 @@ def command(
 def _show(vary: "Vary", choice: dict[str, Any], title: str) -> None:
     """The values with what they reached, the chosen one marked."""
     from openset._core.numbers import difference, mean_and_sd, number
+    from openset.results.spread import spread_of
     from openset.results.table import Cell, Table
 
     places = [one["stand_in"] for one in choice["stand_ins"]]
@@ -139,7 +140,7 @@ def _show(vary: "Vary", choice: dict[str, Any], title: str) -> None:
             [
                 str(one["value"]),
                 Cell("" if mean is None else mean_and_sd(mean["value"], mean["sd"]), best=chosen),
-                *("" if not values else number(sum(values) / len(values)) for values in found.values()),
+                *("" if not values else number(spread_of(values).value) for values in found.values()),
                 "chosen" if chosen else between,
             ]
         )
