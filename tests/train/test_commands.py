@@ -412,7 +412,7 @@ def test_bench_takes_its_intervals_over_splits(tmp_path):
         for cell in cells
     ]
     expected = over_splits([0.5, 0.6, 0.7])
-    for figure in command.as_json(done, [])["groups"][0]["metrics"]:
+    for figure in command.as_json(done, [], {})["groups"][0]["metrics"]:
         assert (figure["low"], figure["high"], figure["n"]) == (
             pytest.approx(expected.low), pytest.approx(expected.high), 6,
         )  # fmt: skip

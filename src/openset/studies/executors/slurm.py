@@ -24,9 +24,6 @@ class OnSlurm(Executor):
     The command waits for the jobs; stopped, it leaves them running, and the same command reads what they have done.
     """
 
-    title = "jobs of a Slurm cluster"
-    extra = "slurm"
-
     @classmethod
     def check(cls) -> None:
         """Submitit must be installed."""
