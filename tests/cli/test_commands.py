@@ -207,7 +207,7 @@ def test_the_score_and_the_accuracy_where_a_threshold_was_chosen_are_told(opense
     (tmp_path / "val.csv").write_text("\n".join(rows))
     said = openset("threshold", tmp_path / "val.csv", "--rule", "at_acceptance=1", "--score", "max_logit").out
     assert "score max_logit." in said
-    assert re.search(r"accuracy on accepted knowns +75\.0%", said)
+    assert re.search(r"accuracy on accepted knowns +75\.0.%", said)
     assert "score max_logit" in openset("evaluate", tmp_path / "val.csv", "--score", "max_logit", "--no-intervals").out
 
 

@@ -17,7 +17,7 @@ from openset.errors import OpenSetError
 from openset.operating.origin import Origin, numbered
 from openset.operating.threshold import Threshold
 from openset.posthoc import SCORES, FittedScore, Outputs, ScoreSpec, parse_score, score_text
-from openset.reading import by_probability, head_of
+from openset.reading import OF_PROBABILITIES, by_probability, head_of
 
 if TYPE_CHECKING:
     import polars as pl
@@ -161,7 +161,7 @@ class Decider:
         if "logits" in has:
             wanted = {"logits", "ids"} | ({"features"} if "features" in self.spec.card.needs else set())
             return frozenset(wanted & has)
-        if "probabilities" in has and self.spec.name == "msp":
+        if "probabilities" in has and self.spec.name == OF_PROBABILITIES:
             return frozenset({"probabilities", "predictions", "ids"} & has)
         lacking = (
             f"the score {self.spec} is made from logits, and there are none (logit_0, logit_1, ... or NPZ logits)"

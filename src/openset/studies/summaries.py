@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from openset import evaluation
+from openset._core.calls import parse_call
 from openset.errors import OpenSetError
 from openset.evaluation import Result
 
@@ -20,8 +21,9 @@ def find_result(summary: Mapping[str, Any], metric: str, against: str = "", **pa
 
 
 def value_of(summary: Mapping[str, Any], metric: str, against: str = "") -> float:
-    """The number alone; a summary without it is an error."""
-    found = find_result(summary, metric, against)
+    """The number alone, of a metric that may be written with its options; a summary without it is an error."""
+    name, params = parse_call(metric)
+    found = find_result(summary, name, against, **params)
     if found is None:
         raise OpenSetError(f"The runs have no '{metric}' against {against or 'unknown or all'}.")
     return found.value
