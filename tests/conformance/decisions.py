@@ -4,7 +4,7 @@ import numpy as np
 
 from conformance.card import Call, Case
 from conformance.data import Classes, Sample, classes, mixed
-from conformance.peers import PYTORCH_OOD, SCIKIT_LEARN
+from conformance.peers import OOSA, PYTORCH_OOD, SCIKIT_LEARN
 
 OUR_ACCURACY = Call("openset.metrics.closed_set_accuracy", lambda ours, s: ours(s.labels, s.predictions))
 OUR_BALANCED = Call("openset.metrics.closed_set_accuracy", lambda ours, s: ours(s.labels, s.predictions, balanced=True))
@@ -137,4 +137,56 @@ OPENNESS = [
     )
 ]
 
-CASES = [*ACCURACY, *F_SCORE, *OPENNESS]
+# ---- operational accuracy --------------------------------------------------------------------------------------------
+
+FROZEN = 0.5
+FIVE = Sample([0, 1, 1, -2, -2], [0, 1, 0, 0, 1], [0.1, 0.2, 0.6, 0.7, 0.9])
+
+
+def _operational(ours, s, threshold):
+    return ours(s.labels, s.predictions, s.unknown_score, threshold=threshold)
+
+
+def _their_accuracy(**options):
+    return Call(
+        "conformance.programs.open_set_accuracy",
+        lambda theirs, s: theirs(-s.unknown_score, s.correct, s.is_open, **options),
+    )
+
+
+def _accepting_one_more(ours, s):
+    return _operational(ours, s, min(s.unknown_score[s.unknown_score > FROZEN]))
+
+
+OPERATIONAL = [
+    Case(
+        "Operational accuracy (OOSA), at the best threshold of a file",
+        Call(
+            "openset.metrics.operational_accuracy",
+            lambda ours, s: max(_operational(ours, s, at) for at in np.unique(s.unknown_score)),
+        ),
+        OOSA,
+        _their_accuracy(),
+        FIVE,
+        (0.8, 0.8),
+        "Knowns that are accepted and correct and open-set samples that are rejected, of all samples: every sample "
+        "counts alike. The threshold of validation data is the one that is best there.",
+        draw=mixed,
+    ),
+    Case(
+        "Operational accuracy (OOSA), at a threshold of other data",
+        Call("openset.metrics.operational_accuracy", lambda ours, s: _operational(ours, s, FROZEN)),
+        OOSA,
+        _their_accuracy(threshold=-FROZEN),
+        Sample([0, -2], [0, 0], [0.1, 0.9]),
+        (1.0, 0.5),
+        "At the threshold 0.5 the known is accepted and the unknown rejected. The program reads its curve at the first "
+        "confidence below the threshold, and so accepts the samples that have it.",
+        "theirs is wrong",
+        like_theirs=Call("openset.metrics.operational_accuracy", _accepting_one_more),
+        draw=mixed,
+        same_if="the threshold is the next score of a sample above it",
+    ),
+]
+
+CASES = [*ACCURACY, *F_SCORE, *OPENNESS, *OPERATIONAL]

@@ -66,6 +66,16 @@ def ccr_below_the_rate(known_confidence, unknown_confidence, correct, fpr):
     return None
 
 
+def open_set_accuracy(confidence, correct, is_open, threshold=None):
+    """Fraction decided correctly, by every distinct confidence as the least that is accepted: the largest one.
+
+    With a threshold, the one at the first confidence, from above, that is below it: that confidence is accepted, too.
+    """
+    levels = np.unique(confidence)[::-1]
+    found = [float(np.mean(np.where(confidence >= level, correct, is_open))) for level in levels]
+    return max(found) if threshold is None else found[int(np.argmax(levels < threshold))]
+
+
 def _overlap_of_pixels(a, b):
     """IoU of corner boxes whose last row and column of pixels belong to them."""
     width = min(a[2], b[2]) - max(a[0], b[0]) + 1

@@ -251,8 +251,7 @@ def curve_slowly(truth, found, fate, c, wild=(), n_wild=0):
     return n_objects, points
 
 
-def impact_slowly(known, found, wild_found, recall, variant, n_wild, rule="voc", n_all=None):
-    fate = match_slowly(known, found, rule, 0.5)
+def impact_slowly(known, found, wild_found, recall, variant, n_wild, *, fate, n_all):
     counts, closed, opened = [], [], []
     for c in range(known.n_classes):
         n_objects, points = curve_slowly(known, found, fate, c)
@@ -284,9 +283,10 @@ def test_variants_equal_brute_force(seed, rule):
         known, found, wild, wild_found, recalls=recalls, variant=VARIANTS, matching=rule, bootstrap=0
     )
     assert result.wilderness[0].ratios == tuple(k / 10 for k in range(1, 17))  # 20 wild for 12 known images
+    fate = match_slowly(known, found, rule, 0.5)
     for row in result.wilderness:
         slow = [
-            impact_slowly(known, found, wild_found, row.recall, row.variant, round(ratio * 12), rule, 20)
+            impact_slowly(known, found, wild_found, row.recall, row.variant, round(ratio * 12), fate=fate, n_all=20)
             for ratio in row.ratios
         ]
         assert row.impact == pytest.approx(slow, rel=1e-9, abs=1e-12)

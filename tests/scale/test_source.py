@@ -4,10 +4,11 @@ import numpy as np
 import polars as pl
 import pytest
 
+from openset._io.parquet_files import is_many
 from openset.errors import OpenSetError
 from openset.scale import passes
 from openset.scale.evaluation import evaluate_source
-from openset.scale.source import is_many, open_source, read_rows
+from openset.scale.source import open_source, read_rows
 from samples import random_dataset
 
 
@@ -117,7 +118,7 @@ def test_a_file_that_changes_between_the_passes(folder, monkeypatch):
     with pytest.raises(OpenSetError, match="1.parquet changed while it was being evaluated"):
         evaluate_source(source, mode="exact")
     # Neither size nor time tells: the counts do.
-    monkeypatch.setattr("openset.scale.source._state", lambda _: (1, 1))
+    monkeypatch.setattr("openset._io.parquet_files._OnDisk.state", lambda *_: (1, 1))
     with pytest.raises(OpenSetError, match="changed while it was being evaluated"):
         evaluate_source(open_source(str(folder), part_rows=10), mode="exact")
 

@@ -131,6 +131,7 @@ def command(
 def as_json(done: "Done", failed: "Sequence[tuple[Cell, str]]", origin: Mapping[str, str]) -> dict[str, Any]:
     """Mean and spread of every row of the tables, the folders of its runs, and what failed."""
     from openset.studies.bench import tabulate
+    from openset.studies.summaries import result_of
 
     return {
         "schema": 1,
@@ -140,7 +141,7 @@ def as_json(done: "Done", failed: "Sequence[tuple[Cell, str]]", origin: Mapping[
                 "method": row.method,
                 "runs": [str(cell.folder) for cell, _ in runs],
                 "metrics": [
-                    {"name": name, "params": {}, "against": _against(runs[0][1], name), **spread.as_json()}
+                    {"name": name, "params": {}, "against": result_of(runs[0][1], name).against, **spread.as_json()}
                     for name, spread in row.spreads.items()
                 ],
             }
@@ -151,15 +152,6 @@ def as_json(done: "Done", failed: "Sequence[tuple[Cell, str]]", origin: Mapping[
         "failed": [{"run": str(cell.folder), "reason": reason} for cell, reason in failed],
         "provenance": dict(origin),
     }
-
-
-def _against(summary: Mapping[str, Any], metric: str) -> str:
-    """Which open-set samples the value in the tables is against."""
-    from openset.studies.summaries import find_result
-
-    found = find_result(summary, metric)
-    assert found is not None  # or there would be no row
-    return found.against
 
 
 def _dots(done: "Done") -> "list[BenchRow]":

@@ -70,7 +70,8 @@ def command(
     from openset.train.config import read_config
     from openset.train.interrupt import Interrupted
     from openset.train.lock import hold
-    from openset.train.run import begin, for_vectors, holds_vectors, is_first_process, settle_method, train
+    from openset.train.processes import is_first_process
+    from openset.train.run import begin, for_vectors, holds_vectors, settle_method, train
 
     check_outputs(
         report, json, folder=figures, inputs=[Path(one) for one in (recipe, protocol, tuned) if one is not None]
@@ -110,9 +111,10 @@ def command(
     if resume and not wording:
         config = None
     screen = console()
-    with hold(out) if is_first_process() else nullcontext():
+    first = is_first_process(config)
+    with hold(out) if first else nullcontext():
         config = begin(config, out, resume=resume)
-        if is_first_process():
+        if first:
             if note:
                 screen.print(note, highlight=False, markup=False)
             screen.print(

@@ -239,8 +239,8 @@ def operational_accuracy(
 
     A known is decided correctly if it is accepted and classified correctly, an open-set sample if it is rejected. The
     threshold has no default and is never searched for here: choose it on validation data, for example by the rule
-    `best_accuracy`, and give its value. The samples count alike; with `unknown_share`, knowns and open-set samples are
-    weighted as if this fraction of what arrives was open-set.
+    `best_accuracy`, and give its value. The samples count alike, as in the authors' program; with `unknown_share`,
+    knowns and open-set samples are weighted as if this fraction of what arrives was open-set.
 
     Three knowns, one of them rejected, and one of two unknowns caught:
 

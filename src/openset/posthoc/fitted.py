@@ -197,7 +197,10 @@ def _check_arrays(card: Score, arrays: Mapping[str, NDArray[Any]], sizes: dict[s
     """Names, axes and values of arrays are those that the score keeps, so that nothing fails when it is applied."""
     if set(arrays) != set(card.learned):
         odd = min(set(arrays) ^ set(card.learned))
-        raise OpenSetError(f"{file} does not hold what the score '{card.name}' keeps: '{odd}' is missing or too much.")
+        raise OpenSetError(
+            f"{file} does not hold what the score '{card.name}' keeps: '{odd}' is missing or too much. If another "
+            "version of openset saved it, fit and save it again."
+        )
     lengths = {letter: size for letter, size in sizes.items() if size is not None}
     for name, axes in card.learned.items():
         array = arrays[name]

@@ -20,10 +20,15 @@ def find_result(summary: Mapping[str, Any], metric: str, against: str = "", **pa
     return evaluation.find_result(own, metric, against, **params)
 
 
-def value_of(summary: Mapping[str, Any], metric: str, against: str = "") -> float:
-    """The number alone, of a metric that may be written with its options; a summary without it is an error."""
+def result_of(summary: Mapping[str, Any], metric: str, against: str = "") -> Result:
+    """The same, of a metric that may be written with its options; a summary without it is an error."""
     name, params = parse_call(metric)
     found = find_result(summary, name, against, **params)
     if found is None:
         raise OpenSetError(f"The runs have no '{metric}' against {against or 'unknown or all'}.")
-    return found.value
+    return found
+
+
+def value_of(summary: Mapping[str, Any], metric: str, against: str = "") -> float:
+    """The number alone."""
+    return result_of(summary, metric, against).value

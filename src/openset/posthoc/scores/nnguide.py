@@ -2,7 +2,8 @@
 
     r(x) = - L(x) * mean over the k largest of <u, L(x_i) u_i>,  u = x / |x|,  L = log sum_k exp(z_k)
 
-NNGuide, Park et al., ICCV 2023, with k = 10, the value of its released program, over all training samples.
+NNGuide, Park et al., ICCV 2023 (arXiv:2309.14888), with k = 10, the value of its released program, over all training
+samples.
 
 >>> from openset.posthoc import nnguide
 >>> logits = [[0.0], [2.0], [1.0]]  # one class: L is the logit
@@ -30,7 +31,7 @@ register(
     Score(
         name="nnguide",
         title="Nearest-neighbour guidance (NNGuide)",
-        paper="Park et al., ICCV 2023",
+        paper="Park et al., ICCV 2023, arXiv:2309.14888",
         needs=("logits", "features", "fit"),
         document=__doc__,
         apply=_apply,

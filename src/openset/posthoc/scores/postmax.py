@@ -3,9 +3,9 @@
     r(x) = 1 - F(max_k z_k / |x|)
 
 with F the generalised Pareto distribution of the same quotient over the correctly classified training samples, fitted
-by maximum likelihood (shape, location and scale). PostMax, Cruz et al., ECCV 2024. Its order is that of the quotient;
-below the location and beyond the end of the distribution, where F is 0 or 1 and all would tie, the score goes on as a
-straight line, with values above 1 or below 0.
+by maximum likelihood (shape, location and scale). PostMax, Cruz et al., ECCV 2024, as in the authors' program with the
+Euclidean length, its default. Its order is that of the quotient; below the location and beyond the end of the
+distribution, where F is 0 or 1 and all would tie, the score goes on as a straight line, with values above 1 or below 0.
 
 >>> from openset.posthoc import postmax
 >>> train = {"fit_logits": [[1.0], [2.0], [3.0], [4.0]], "fit_features": [[1.0]] * 4, "fit_labels": [0] * 4}

@@ -3,7 +3,11 @@
     r(x) = min_k (x - m_k)' S^-1 (x - m_k) - (x - m)' S_0^-1 (x - m)
 
 with m and S_0 the mean and covariance of all training samples, whatever their class.
-Ren et al., 2021 (arXiv:2106.09022).
+Ren et al., 2021 (arXiv:2106.09022). With y = x - m and d_k = m_k - m it is computed as
+
+    r(x) = y' (S^-1 - S_0^-1) y + min_k d_k' S^-1 d_k - 2 y' S^-1 d_k
+
+so that a sample meets one matrix of all pairs of features in place of two.
 
 >>> from openset.posthoc import relative_mahalanobis
 >>> train = [[-3.0], [-1.0], [1.0], [3.0]]  # within classes the variance is 1, of all it is 5
@@ -16,23 +20,34 @@ import numpy as np
 from openset.posthoc.card import Learned, Score, register
 from openset.posthoc.numerics import Array, by_blocks, inverse_root
 from openset.posthoc.outputs import Outputs
-from openset.posthoc.scores.mahalanobis import learn_classes, nearest_class
+from openset.posthoc.scores.mahalanobis import learn_classes
 
 
 def _learn(train: Outputs) -> dict[str, Array]:
     features = train.embedding()
     mean = features.mean(axis=0)
     centred = features - mean
-    whiten = inverse_root(centred.T @ centred / len(centred), "relative_mahalanobis")
-    return {**learn_classes(train, "relative_mahalanobis"), "mean": mean, "whiten_all": whiten}
+    classes = learn_classes(train, "relative_mahalanobis")
+    whiten = classes["whiten"]
+    whiten_all = inverse_root(centred.T @ centred / len(centred), "relative_mahalanobis")
+    away = classes["centres"] - mean @ whiten
+    return {
+        "mean": mean,
+        "precision": whiten @ whiten.T - whiten_all @ whiten_all.T,
+        "directions": away @ whiten.T,
+        "offsets": np.einsum("ij,ij->i", away, away),
+    }
 
 
 def _apply(outputs: Outputs, learned: Learned) -> Array:
-    def to_all(features: Array) -> Array:
-        points = (features - learned["mean"]) @ learned["whiten_all"]
-        return np.asarray(np.einsum("ij,ij->i", points, points))
+    precision, directions, offsets = learned["precision"], learned["directions"], learned["offsets"]
 
-    return nearest_class(outputs, learned) - by_blocks(to_all, outputs.embedding())
+    def distance(features: Array) -> Array:
+        centred = features - learned["mean"]
+        nearest = (offsets - 2.0 * (centred @ directions.T)).min(axis=1)
+        return np.asarray(np.einsum("ij,ij->i", centred @ precision, centred) + nearest)
+
+    return by_blocks(distance, outputs.embedding())
 
 
 register(
@@ -44,7 +59,7 @@ register(
         document=__doc__,
         apply=_apply,
         learn=_learn,
-        learned={"whiten": "dr", "centres": "cr", "mean": "d", "whiten_all": "ds"},
+        learned={"mean": "d", "precision": "dd", "directions": "cd", "offsets": "c"},
         uses_labels=True,
     )
 )
