@@ -87,6 +87,13 @@ def test_the_background_class_is_no_class():
         Decider(frozen(score=ENERGY, classes=("cat", "dog"))).decide(batch(logits=logits), "f")
 
 
+def test_names_of_more_classes_than_logits_are_refused():
+    columns = ScoreColumns(logits=np.array([[1.0, 0.0]]), class_names=("cat", "dog", "owl"))
+    decider = Decider(frozen(score=ENERGY, classes=("cat", "dog", "owl")))
+    with pytest.raises(OpenSetError, match="logits of 2 known classes and 3 class names: they must agree"):
+        decider.decide(Batch(columns, columns.class_names, np.arange(1)), "f")
+
+
 def test_a_fit_must_be_the_one_the_threshold_was_chosen_with():
     rng = np.random.default_rng(0)
     train = Outputs(np.arange(30) % 3, rng.normal(size=(30, 3)), rng.normal(size=(30, 4)), name="train.npz")
