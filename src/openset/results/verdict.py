@@ -77,16 +77,14 @@ def _ranking(name: str, names: Sequence[str], found: Evaluation, main: str, kind
 
 def _weaker_side(found: Evaluation, main: str) -> str:
     accuracy, auroc = found.find("closed_set_accuracy"), found.find("auroc", against=main)
-    side = (
-        "Telling the unknown apart is its weaker side"
-        if auroc.value < accuracy.value
-        else "Classifying the known is its weaker side"
-    )
-    return (
+    told = (
         f"It classifies {_percents(accuracy)} of the knowns correctly when nothing is rejected, and ranks a known "
-        "below "
-        f"one of the {open_set(main)} with probability {_percents(auroc)} (AUROC). {side}."
+        f"below one of the {open_set(main)} with probability {_percents(auroc)} (AUROC)."
     )
+    if auroc.value == accuracy.value:
+        return told
+    side = "Telling the unknown apart" if auroc.value < accuracy.value else "Classifying the known"
+    return f"{told} {side} is its weaker side."
 
 
 def _operating(found: Evaluation, main: str) -> str:
