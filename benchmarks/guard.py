@@ -35,7 +35,7 @@ def main() -> None:
     rng = np.random.default_rng(0)
     features = np.abs(rng.standard_normal((5000, 1280)))  # of a training part, which scores that learn search in
     head = (network._fc.weight.detach().numpy(), network._fc.bias.detach().numpy())
-    train = Outputs(np.arange(5000) % 1000, features @ head[0].T + head[1], features, head=head)
+    train = Outputs(features @ head[0].T + head[1], features, labels=np.arange(5000) % 1000, head=head)
     print(f"EfficientNet-Lite0, {options.batch} image(s), 1 thread, {options.rounds} rounds")
     forward, passes = network.forward, []
 

@@ -22,6 +22,7 @@ def loaded_after(statement):
 
 def test_importing_is_light():
     heavy = {"torch", "pandas", "sklearn", "matplotlib", "plotly", "scipy", "polars", "typer", "rich"}
+    heavy |= {"ray", "pyarrow", "submitit"}
     assert not heavy & loaded_after("import openset")
     assert not heavy & loaded_after("from openset import Scores; from openset.metrics import open_auc")
     assert not heavy & loaded_after("from openset import evaluate, compare, choose")
@@ -130,7 +131,26 @@ def test_every_package_that_is_imported_is_declared():
         assert CALLED.get(module, module) in required(extra)
 
 
+def test_clusters_cost_the_plain_install_nothing():
+    assert (required("ray"), required("slurm")) == ({"ray"}, {"submitit"})
+    assert not required() & {"ray", "pyarrow", "pandas", "submitit"}
+
+
 def test_recipes_and_protocols_come_with_the_package():
     for folder, ending in (("recipes/fast", ".yaml"), ("protocols/lists", ".json")):
         names = [file.name for file in files("openset").joinpath(folder).iterdir()]
         assert len([name for name in names if name.endswith(ending)]) > 5
+
+
+POSIX_ONLY = {"fcntl", "grp", "pty", "pwd", "resource", "termios"}
+
+
+def test_no_module_needs_what_only_posix_has():
+    """Such modules are imported where they are used, inside of a `try` or an `if` that other systems pass by."""
+    found = []
+    for file in sorted(ROOT.rglob("*.py")):
+        for node in ast.parse(file.read_text(encoding="utf-8")).body:
+            names = [one.name for one in node.names] if isinstance(node, ast.Import) else []
+            names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+            found += [f"{file}: {name}" for name in names if name.partition(".")[0] in POSIX_ONLY]
+    assert not found

@@ -25,8 +25,10 @@ class Remaining:
 
 def run(words):
     """Exit code and standard error of one command; a traceback is a code of its own."""
-    from openset.cli import main
+    from openset.cli import demo, main
+    from openset.studies import demo as parts
 
+    demo._RESAMPLES, parts.N_SPLITS = 2, 1  # the shortest demonstration
     told = io.StringIO()
     with contextlib.redirect_stderr(told), contextlib.redirect_stdout(io.StringIO()):
         try:

@@ -34,7 +34,7 @@ __version__ = "0.2.0"
 
 _HOME = {
     "Comparison": "openset.intervals",
-    "Document": "openset.present.rendering",  # where documents learn to render themselves
+    "Document": "openset.results.document",
     "Evaluation": "openset.evaluation",
     "Interval": "openset.intervals",
     "OpenSetClassifier": "openset.estimator",

@@ -115,6 +115,8 @@ def did_you_mean(word: str, choices: Iterable[str]) -> str:
 
 def is_number(value: object) -> bool:
     """Whether a value can be compared with numbers: a tensor of one number can, text and None cannot."""
+    if isinstance(value, float | int):  # at once: every resample of an interval asks
+        return True
     return isinstance(value, SupportsFloat) and getattr(value, "ndim", 0) == 0
 
 

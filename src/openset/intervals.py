@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from openset._core.alignment import align
 from openset._core.arithmetic import whole_squares
-from openset._core.checks import check_lengths
+from openset._core.checks import check_lengths, open_mask
 from openset._core.counts import Counts, Tally
 from openset._core.decisions import amid_ties, twice_area
 from openset._core.folds import Several
@@ -29,6 +29,9 @@ from openset.scores import Scores
 
 Array = NDArray[np.float64]
 Method = Literal["delong", "exact", "bootstrap", "splits"]
+
+
+_ROUNDING = 1e-12  # resampled values that are equal may differ by so much
 
 
 @dataclass(frozen=True)
@@ -59,8 +62,8 @@ class Comparison(Shown):
 
     @property
     def clear(self) -> bool:
-        """Whether the interval of the difference leaves out 0."""
-        return self.difference.low > 0 or self.difference.high < 0
+        """Whether the two can be told apart: the p-value is below 1 - level."""
+        return self.p_value < 1 - self.difference.level
 
     @property
     def first_is_better(self) -> bool:
@@ -214,9 +217,12 @@ def _sample_components(counts: Counts, *, right: bool) -> tuple[Array, Array]:
 def percentile_intervals(
     scores: Scores, requests: Sequence[Request], values: Array, resampled: Array, level: float
 ) -> list[Interval]:
-    """Percentile intervals of each request; of accuracies at 0 or 1, where no resample differs, an exact bound."""
+    """Percentile intervals of each request; where no resample differs, what so many samples leave open."""
     sizes = np.bincount(scores.labels[scores.labels >= 0], minlength=scores.n_classes)
-    return intervals_of(requests, values, resampled, level, lost=spread_corrections(scores, requests), sizes=sizes)
+    parts = dict.fromkeys(request.against for request in requests if request.metric.sees_open_set)
+    n_open = {part: int(open_mask(scores.labels, part, scores.groups).sum()) for part in parts}
+    lost = spread_corrections(scores, requests)
+    return intervals_of(requests, values, resampled, level, lost=lost, sizes=sizes, n_open=n_open)
 
 
 def intervals_of(
@@ -227,8 +233,12 @@ def intervals_of(
     *,
     lost: Array,
     sizes: NDArray[np.integer[Any]],
+    n_open: Mapping[str, int],
 ) -> list[Interval]:
-    """Percentile intervals from the factors by which spreads are too small, and the numbers of knowns of each class."""
+    """Percentile intervals from the factors by which spreads are too small, and the numbers of samples.
+
+    `sizes` are the knowns of each class, `n_open` the open-set samples that each `against` names.
+    """
     found = _percentiles(values, resampled, level, lost, [r.metric.span for r in requests])
     for place, (request, value) in enumerate(zip(requests, values.tolist(), strict=True)):
         share_of_knowns = request.metric.source == "counts" and not request.metric.sees_open_set
@@ -236,7 +246,25 @@ def intervals_of(
             # As many of each class count for a mean over classes, as the smallest of them has.
             n = len(sizes) * sizes.min() if request.params.get("balanced") else sizes.sum()
             found[place] = _all_alike(value, float(n), level)
+        elif found[place].high - found[place].low <= _ROUNDING:
+            n = min(sizes.sum(), n_open[request.against]) if request.metric.sees_open_set else sizes.sum()
+            found[place] = _widened(found[place], float(n), request.metric.span)
     return found
+
+
+def _widened(found: Interval, n: float, span: tuple[float, float]) -> Interval:
+    """An interval of no width, in which no resample differed, with what n independent cases leave open.
+
+    If none of n cases differs, up to a fraction 1 - (1 - level)**(1 / n) of all cases may (the rule of three). These
+    move a mean over cases by at most that fraction of the way to either end of its range.
+
+    >>> widened = _widened(Interval(1.0, 1.0, 1.0), 3, (0.0, 1.0))
+    >>> round(widened.low, 3), widened.high
+    (0.368, 1.0)
+    """
+    share = 1 - (1 - found.level) ** (1 / n)
+    low, high = found.value - share * (found.value - span[0]), found.value + share * (span[1] - found.value)
+    return Interval(found.value, low, high, found.level, "exact", found.sd)
 
 
 def _percentiles(

@@ -82,7 +82,7 @@ def outputs_of(columns: ScoreColumns, *, background: bool = False, name: str = "
         kind: None if values is None else as_matrix(kind, values)
         for kind, values in (("logits", columns.logits), ("features", columns.features))
     }
-    return Outputs(labels, **matrices, background=background, name=name, head=head_of(columns))
+    return Outputs(**matrices, labels=labels, background=background, name=name, head=head_of(columns))
 
 
 def check_class_names(columns: ScoreColumns, n_classes: int) -> None:

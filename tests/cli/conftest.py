@@ -15,6 +15,12 @@ class Run:
         self.code, self.out, self.err = code, out, err
 
 
+@pytest.fixture(autouse=True)
+def _few_resamples(monkeypatch):
+    """What intervals are is tested elsewhere; what commands do with them shows after a few resamples."""
+    monkeypatch.setattr("openset.evaluation.resamples_for", lambda _: 50)
+
+
 @pytest.fixture
 def openset(capsys, monkeypatch):
     """Run the command in this process, as if from a wide terminal that is not one."""

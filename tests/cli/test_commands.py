@@ -299,24 +299,6 @@ def test_a_score_with_parameters_and_one_that_the_file_does_not_allow(openset, t
     assert "Did you mean 'k'?" in openset("evaluate", tmp_path / "l.npz", "--score", "knn(kk=1)", *words).err
 
 
-def test_demo_runs_from_data_to_a_frozen_threshold(openset, tmp_path, load):
-    found = openset("demo", "--out", tmp_path / "demo")
-    assert found.code == 0, found.err
-    content = load(tmp_path / "demo" / "evaluation.json")
-    assert len(content["files"]) == 10
-    assert [group["name"] for group in content["groups"]] == ["linear", "neighbours"]
-    for group in content["groups"]:
-        assert next(m["value"] for m in group["metrics"] if m["name"] == "auroc") > 0.8
-    frozen = load(tmp_path / "demo" / "threshold.json")
-    assert frozen["rule"] == "at_acceptance=0.95"
-    assert "n" in frozen
-    validation = Scores.read(tmp_path / "demo" / "validation" / "neighbours" / "split0.parquet")
-    assert (validation.labels >= 0).all()
-    test = Scores.read(tmp_path / "demo" / "test" / "neighbours" / "split0.parquet")
-    assert not set(validation.ids) & set(test.ids)
-    assert str(tmp_path / "demo") in found.out.replace("\n", "")
-
-
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_has_help_with_an_example(openset, name):
     found = openset(name, "--help")

@@ -342,6 +342,7 @@ def test_names_with_markup_are_shown_as_they_are(openset, tmp_path):
     assert "[red]a" in openset("evaluate", files[0], *QUICK).out
 
 
+@pytest.mark.slow
 def test_figures_where_only_one_file_has_negatives(openset, scores_file, tmp_path):
     pytest.importorskip("matplotlib")
     full = Scores.read(scores_file())

@@ -130,6 +130,7 @@ def test_iou_and_suppression():
     assert suppress(boxes, torch.tensor([0, 0, 0, 1]), 0.7).tolist() == [0, 2, 3]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("head", HEADS)
 def test_learns_a_handful_of_scenes_by_heart(head):
     scenes = draw_scenes(8, KNOWN, seed=3)

@@ -96,7 +96,7 @@ def test_names_of_more_classes_than_logits_are_refused():
 
 def test_a_fit_must_be_the_one_the_threshold_was_chosen_with():
     rng = np.random.default_rng(0)
-    train = Outputs(np.arange(30) % 3, rng.normal(size=(30, 3)), rng.normal(size=(30, 4)), name="train.npz")
+    train = Outputs(rng.normal(size=(30, 3)), rng.normal(size=(30, 4)), labels=np.arange(30) % 3, name="train.npz")
     knn = fit("knn(k=3)", train)
     threshold = frozen(1.0, score=knn.spec.as_json(), fit=knn.fingerprint)
     rows = batch(logits=rng.normal(size=(5, 3)), features=rng.normal(size=(5, 4)))
@@ -104,7 +104,7 @@ def test_a_fit_must_be_the_one_the_threshold_was_chosen_with():
     by_file, origin = Decider(threshold, fit=knn).decide(rows, "f")
     assert np.array_equal(by_outputs.unknown_score, by_file.unknown_score)
     assert origin.fit == knn.fingerprint
-    other = Outputs(train.labels, train.logits, train.features + 1)
+    other = Outputs(train.logits, train.features + 1, labels=train.labels)
     with pytest.raises(OpenSetError, match="fitted on other training outputs"):
         Decider(threshold, fit=other).decide(rows, "f")
     assert len(Decider(threshold, fit=other, force=True).decide(rows, "f")[0]) == 5

@@ -71,6 +71,7 @@ def test_on_a_tiny_copy(name, split, synthetic_root):
     assert protocol.test.array(positions, size=None if shape else 16).shape == (2, *(shape or (16, 16, 3)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "split"), CASES)
 def test_on_the_real_data(name, split, real_root):
     missing = missing_data(PROTOCOLS[name], real_root)

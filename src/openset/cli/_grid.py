@@ -1,12 +1,13 @@
 """What commands that run grids share: where the cells run, which part of them, and what would be run."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from openset.cli._console import console, show_table
+from openset.cli._console import console, say, show_table
 from openset.errors import OpenSetError
 
 if TYPE_CHECKING:
@@ -68,6 +69,18 @@ def read_tuned(
     return fields
 
 
+@contextmanager
+def resumable() -> Iterator[None]:
+    """Work that Ctrl-C stops and the same command resumes."""
+    from openset.train.interrupt import Interrupted
+
+    try:
+        yield
+    except (Interrupted, KeyboardInterrupt):
+        say("Stopped; checkpoints are saved. Run the same command again to resume.", err=True)
+        raise typer.Exit(130) from None
+
+
 def run_and_report(
     cells: "Sequence[Cell]", out: Path, execution: "Execution", titles: Mapping[str, str], *, on_corrupt: str
 ) -> "list[Outcome]":
@@ -79,7 +92,6 @@ def run_and_report(
     from openset.studies.grid import Shard, run_grid
     from openset.studies.running import Outcome, is_finished, run_cell
     from openset.studies.summaries import value_of
-    from openset.train.interrupt import Interrupted
 
     screen = console()
     screen.print(f"{counted(len(cells), 'run')}, into {out}/", markup=False)
@@ -100,11 +112,8 @@ def run_and_report(
         watch=lambda cell: training_bar(cell.config, cell.key.title),
         tell=lambda text: screen.print(text, style="dim", highlight=False, markup=False, soft_wrap=True),
     )
-    try:
+    with resumable():
         outcomes = {one.cell.key: one for one in run_grid(cells, executor, tell=tell, shard=execution.shard)}
-    except (Interrupted, KeyboardInterrupt):
-        typer.echo("Stopped; checkpoints are saved. Run the same command again to resume.", err=True)
-        raise typer.Exit(130) from None
     if execution.shard != Shard():
         others = [cell for cell in cells if cell.key not in outcomes and is_finished(cell)]
         outcomes |= {cell.key: Outcome(cell, run_cell(cell)) for cell in others}

@@ -10,7 +10,8 @@ import typer
 from openset.errors import OpenSetError
 
 if TYPE_CHECKING:
-    from openset.models import Model
+    from openset.models import Options
+    from openset.models.engines import Engine, Resources
 
 ModelArgument = Annotated[
     str,
@@ -35,11 +36,28 @@ MeanOption = Annotated[str | None, typer.Option("--mean", help="Mean of the pixe
 StdOption = Annotated[str | None, typer.Option("--std", help="Their standard deviation.")]
 DeviceOption = Annotated[str, typer.Option("--device", help="cpu, cuda or cuda:1.")]
 BatchOption = Annotated[int, typer.Option("--batch", min=1, help="Samples at a time.")]
+EngineOption = Annotated[
+    str, typer.Option("--engine", help="Where the model runs: local (this process) or ray; see the page On a cluster.")
+]
+WorkersOption = Annotated[
+    int | None, typer.Option("--workers", min=1, help="Ray: how many at once; else as many as there is room for.")
+]
+CpusOption = Annotated[int, typer.Option("--cpus-per-worker", min=1, help="Ray: cores for each worker.")]
+GpusOption = Annotated[
+    float, typer.Option("--gpus-per-worker", min=0, help="Ray: GPUs for each worker, also 0.25; with --device cuda.")
+]
 ColumnOption = Annotated[str, typer.Option("--column", help="The column of texts in a table.")]
 
 
-def open_named(
-    model: str,
+def make_engine(engine: str, model: str, options: "Options", resources: "Resources") -> "Engine":
+    """Who runs a model; an engine that cannot be used here is named before any work."""
+    from openset.models.engines import ENGINES, Opening
+
+    ENGINES[engine].check()
+    return ENGINES[engine](Opening(model, options), resources)
+
+
+def read_options(
     weights: Path | None,
     features: str | None,
     classes: Path | None,
@@ -47,12 +65,11 @@ def open_named(
     mean: str | None,
     std: str | None,
     device: str,
-) -> "Model":
-    """The model of these options."""
-    from openset.models import Options, open_model
+) -> "Options":
+    """What is said about a model."""
+    from openset.models import Options
 
-    options = Options(weights, features, classes, size, _numbers("--mean", mean), _numbers("--std", std), device)
-    return open_model(model, options)
+    return Options(weights, features, classes, size, _numbers("--mean", mean), _numbers("--std", std), device)
 
 
 def _numbers(option: str, text: str | None) -> tuple[float, ...] | None:

@@ -58,7 +58,8 @@ class Scale:
 
     def open(self, text: str) -> "Source | None":
         """Files that are one model's many rows; None: a file that is read as ever."""
-        from openset.scale.source import is_many, open_source
+        from openset._io.parquet_files import is_many
+        from openset.scale.source import open_source
 
         return open_source(text) if self.asked or is_many(text) else None
 

@@ -130,6 +130,7 @@ def as_json(done: "Done", failed: "Sequence[tuple[Cell, str]]") -> dict[str, Any
     """Mean and spread of every row of the tables, the folders of its runs, and what failed."""
     from openset.results.provenance import provenance
     from openset.studies.bench import tabulate
+    from openset.studies.summaries import result_of
 
     return {
         "schema": 1,
@@ -139,7 +140,7 @@ def as_json(done: "Done", failed: "Sequence[tuple[Cell, str]]") -> dict[str, Any
                 "method": row.method,
                 "runs": [str(cell.folder) for cell, _ in runs],
                 "metrics": [
-                    {"name": name, "params": {}, "against": _against(runs[0][1], name), **spread.as_json()}
+                    {"name": name, "params": {}, "against": result_of(runs[0][1], name).against, **spread.as_json()}
                     for name, spread in row.spreads.items()
                 ],
             }
@@ -150,11 +151,6 @@ def as_json(done: "Done", failed: "Sequence[tuple[Cell, str]]") -> dict[str, Any
         "failed": [{"run": str(cell.folder), "reason": reason} for cell, reason in failed],
         "provenance": provenance(),
     }
-
-
-def _against(summary: Mapping[str, Any], metric: str) -> str:
-    """What the tables show: against the unknowns alone where there are negatives too."""
-    return "unknown" if any((m["name"], m["against"]) == (metric, "unknown") for m in summary["metrics"]) else "all"
 
 
 def _dots(done: "Done") -> "list[BenchRow]":

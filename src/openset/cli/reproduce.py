@@ -16,6 +16,7 @@ from openset.cli._grid import (
     ShardOption,
     SlurmOption,
     read_execution,
+    resumable,
     show_plan,
 )
 from openset.cli._outputs import check_outputs
@@ -84,7 +85,6 @@ def command(
     from openset.reproduction import SCALES, Options, reproduce, writing
     from openset.reproduction.catalog import find
     from openset.reproduction.study import DryRun
-    from openset.train.interrupt import Interrupted
 
     detectors = _detectors(known_gt, wild_gt, known_dt or [], wild_dt or [], dt or [])
     check_outputs(json, inputs=[file for one in detectors.values() for file in astuple(one)])
@@ -121,13 +121,11 @@ def command(
         watch=training_bar,
     )
     try:
-        report = reproduce(name, options)
+        with resumable():
+            report = reproduce(name, options)
     except DryRun as told:
         show_plan(told.plan, place)
         return
-    except (Interrupted, KeyboardInterrupt):
-        say("Stopped; checkpoints are saved. Run the same command again to resume.", err=True)
-        raise typer.Exit(130) from None
     if execution.dry_run:
         screen.print(f"{name} has no cells to train.")
         return

@@ -133,8 +133,7 @@ def command(
         with naming_files(apply):
             applied = frozen.apply(applied_to, against=against, force=force)
             precision = None if unknown_share is None else _precision(applied_to, applied, unknown_share, against)
-        doubt = frozen.origin.doubt(Origin.of(applied_to))
-        notes += [f"{apply}: {note}" for note in [*([doubt] if doubt else []), *applied.notes]]
+        notes += [f"{apply}: {note}" for note in [*frozen.origin.notes_for(Origin.of(applied_to)), *applied.notes]]
     if out is not None:
         frozen.write(out)
     if json is not None:

@@ -65,11 +65,12 @@ def command(
 
     from rich.markup import escape
 
+    from openset._io.folder_lock import hold
     from openset.cli._training import training_bar
     from openset.train.config import read_config
     from openset.train.interrupt import Interrupted
-    from openset.train.lock import hold
-    from openset.train.run import begin, for_vectors, holds_vectors, is_first_process, settle_method, train
+    from openset.train.processes import is_first_process
+    from openset.train.run import begin, for_vectors, holds_vectors, settle_method, train
 
     check_outputs(
         report, json, folder=figures, inputs=[Path(one) for one in (recipe, protocol, tuned) if one is not None]
@@ -109,9 +110,10 @@ def command(
     if resume and not wording:
         config = None
     screen = console()
-    with hold(out) if is_first_process() else nullcontext():
+    first = is_first_process(config)
+    with hold(out) if first else nullcontext():
         config = begin(config, out, resume=resume)
-        if is_first_process():
+        if first:
             if note:
                 screen.print(note, highlight=False, markup=False)
             screen.print(

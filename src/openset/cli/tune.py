@@ -147,7 +147,7 @@ def _show(vary: "Vary", choice: dict[str, Any], title: str) -> None:
     held = " ".join(
         f"Stand-in {one['stand_in']} holds out {', '.join(one['held_out'])}." for one in choice["stand_ins"]
     )
-    show_table(Table(head, rows, title=f"{title} on stand-ins", note=" ".join(held)))
+    show_table(Table(head, rows, title=f"{title} on stand-ins", note=held))
     screen = console()
     screen.print(choice["reason"], highlight=False, markup=False)
     for note in choice["notes"]:

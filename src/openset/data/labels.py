@@ -6,10 +6,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from openset._core.checks import NEGATIVE, UNKNOWN
+from openset._core.checks import UNKNOWN
+from openset._core.labels import LabelWords
 from openset.errors import OpenSetError, did_you_mean
-
-_WORDS = {"negative": NEGATIVE, "unknown": UNKNOWN}
 
 
 def class_ids(
@@ -27,7 +26,8 @@ def class_ids(
     if any(word in {"", "None"} for word in words):
         row = next(row for row, word in enumerate(words) if word in {"", "None"})
         raise OpenSetError(f"{where}, row {row}: the label is empty.")
-    special = _WORDS if open_labels else {}
+    meanings = {word: LabelWords().meaning(word) for word in set(words)} if open_labels else {}
+    special = {word: label for word, label in meanings.items() if label is not None}
     names = tuple(class_names) if class_names is not None else tuple(sorted(set(words) - set(special)))
     position = {name: place for place, name in enumerate(names)} | special
     missing = next((row for row, word in enumerate(words) if word not in position), None)

@@ -179,7 +179,8 @@ class RejectingClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
         best = np.asarray(opened.last.predict(opened.entering))
         if self.threshold_ is None:
             return best
-        rejected = self.threshold_.reject(opened.unknown_score(self.fitted_score_))
+        numbers = np.searchsorted(self.classes_, best)
+        rejected = self.threshold_.reject(opened.unknown_score(self.fitted_score_), predictions=numbers)
         return with_unknown(best, rejected, unknown_label_for(self.classes_, self.unknown_label))
 
     def unknown_score(self, X: Any) -> NDArray[np.float64]:  # noqa: N803

@@ -191,7 +191,16 @@ def titled(card: Metric, params: Mapping[str, Any]) -> str:
     best = " (best threshold)" if card.best_over_thresholds and options.get("threshold") == "best" else ""
     told = {"balanced", *(field for _, field, _, _ in Formatter().parse(card.title))}
     rest = {name: value for name, value in params.items() if name not in told and value != usual.get(name)}
-    return card.title.format(**options) + balanced + (f", {describe(rest)}" if rest else "") + best
+    return _Titles().format(card.title, **options) + balanced + (f", {describe(rest)}" if rest else "") + best
+
+
+class _Titles(Formatter):
+    """`{tpr:percent}` gives all digits of a percentage: 95%, 99.5%."""
+
+    def format_field(self, value: Any, format_spec: str) -> Any:
+        if format_spec == "percent":
+            return f"{100 * value:.10g}%"
+        return super().format_field(value, format_spec)
 
 
 def describe(params: Mapping[str, Any]) -> str:

@@ -358,7 +358,7 @@ def aupr_trapezoid(
 
 
 @metric(
-    "FPR at {tpr:.0%} TPR ({positive} positive)",
+    "FPR at {tpr:percent} TPR ({positive} positive)",
     fold=_fpr_at_tpr,
     better="lower",
     variants=({"tpr": 0.95, "positive": "known"}, {"tpr": 0.95, "positive": "unknown"}),
@@ -388,7 +388,7 @@ def fpr_at_tpr(
 
 
 @metric(
-    "Error at {tpr:.0%} TPR (unknown positive)",
+    "Error at {tpr:percent} TPR (unknown positive)",
     fold=_error_at_tpr,
     better="lower",
     variants=({"tpr": 0.95},),
@@ -549,7 +549,7 @@ def accuracy_auroc(
     return _accuracy_auroc(combine=combine)(count(labels, predictions, unknown_score, against, groups))
 
 
-@metric("Precision of known at {unknown_share:.0%} unknowns", fold=_known_precision, variants=())
+@metric("Precision of known at {unknown_share:percent} unknowns", fold=_known_precision, variants=())
 def known_precision(
     labels: ArrayLike,
     predictions: ArrayLike,

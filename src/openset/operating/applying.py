@@ -177,8 +177,6 @@ def notes_on_files(decider: Decider, files: Sequence[FileDecisions]) -> list[str
     """What to know before relying on the decisions."""
     found = list(decider.threshold.notes)
     for one in files:
-        own = [decider.threshold.origin.doubt(one.origin), *notes_on_unlabelled(one.n_unknown, one.n)]
-        if decider.force:
-            own += [f"Applied by force: {what}." for what in decider.threshold.origin.differences(one.origin)]
-        found += [f"{one.file}: {note}" for note in own if note]
+        own = [*decider.threshold.origin.notes_for(one.origin), *notes_on_unlabelled(one.n_unknown, one.n)]
+        found += [f"{one.file}: {note}" for note in own]
     return found

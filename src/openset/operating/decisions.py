@@ -209,7 +209,7 @@ class Decider:
         check_rows("features", columns.features, columns)
         spec = self.spec
         outputs = Outputs(
-            None, columns.logits, columns.features, background=self.background, name=name, head=head_of(columns)
+            columns.logits, columns.features, background=self.background, name=name, head=head_of(columns)
         )
         fitted = spec.card.fitted_for(outputs, self.fit, **spec.params)
         if isinstance(self.fit, Outputs):

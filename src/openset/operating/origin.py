@@ -87,12 +87,19 @@ class Origin:
         return found
 
     def doubt(self, other: "Origin") -> str:
-        """What cannot be checked because one of the two does not tell its score; empty where both do, or neither."""
+        """What cannot be checked because only one of the two tells its score, or its model; empty where nothing."""
         if self.score is not None and other.score is None:
             return f"The threshold was chosen for the score {self.score_text}; these scores do not tell which they are."
         if self.score is None and other.score is not None:
             return f"The threshold does not tell which score it was chosen for; these scores are {other.score_text}."
+        if self.model is not None and other.model is None:
+            return f"The threshold was chosen for one model (weights {self.model}); these scores do not tell theirs."
         return ""
+
+    def notes_for(self, other: "Origin") -> list[str]:
+        """What to know where a threshold of this origin is applied to scores of another, by force where they differ."""
+        doubt = self.doubt(other)
+        return [*([doubt] if doubt else []), *(f"Applied by force: {what}." for what in self.differences(other))]
 
 
 def _as_score(stored: Any) -> dict[str, Any] | None:

@@ -8,7 +8,7 @@ from typing import Any
 from openset._core.checks import RESERVED_GROUPS, Bools, open_mask
 from openset._core.shown import Shown
 from openset.intervals import Interval, clopper_pearson
-from openset.operating.notes import notes_on
+from openset.operating.notes import NEARLY_ALL, notes_on
 from openset.scores import Scores
 
 
@@ -71,7 +71,15 @@ class Rates(Shown, Mapping[str, float]):
     @property
     def notes(self) -> list[str]:
         """What to know before relying on the threshold, from what it does here."""
-        return notes_on(self.get("acceptance"), self.get("fpr"), "here")
+        found = notes_on(self.get("acceptance"), self.get("fpr"), "here")
+        if found:
+            return found
+        passed = [rate.against for rate in self.rates.values() if rate.name == "fpr" and rate.value >= NEARLY_ALL]
+        return [
+            f"The threshold accepts at least {NEARLY_ALL:.0%} of '{part}': these open-set samples it hardly rejects, "
+            "although it does reject others. See whether another score tells them apart."
+            for part in passed
+        ]
 
     def as_json(self) -> dict[str, Any]:
         """The fractions by key, then each with its interval."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -200,10 +201,7 @@ class Document(Shown):
 
     def render(self, kind: str) -> str:
         """The document as `markdown`, `latex`, `csv` or `html`."""
-        if kind not in RENDERERS and not len(RENDERERS):
-            raise OpenSetError(
-                "Nothing can render documents yet: `import openset.present.rendering`, or use `openset.Document`."
-            )
+        import_module("openset.present.rendering")  # which stands above this room, and fills the registry
         return RENDERERS[kind](self)
 
     def to_markdown(self) -> str:

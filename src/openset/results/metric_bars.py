@@ -60,6 +60,9 @@ def _candidates(bar: Bar, name: str, evaluation: Evaluation, against: Sequence[s
         except KeyError as error:
             raise OpenSetError(f"--require '{bar.text}': {name} has no such metric. {error.args[0]}") from error
         where = f"{name} against {part}" if sees_open_set and part != "all" else name
-        # Of a value that is known between bounds, what is certain must reach the bar.
-        certain = found.least if bar.sign.startswith(">") else found.most
-        yield Candidate(where, found.value if certain is None else certain, found.low, found.high)
+        # Of a value that is known between bounds, what is certain must reach the bar; so must ends of its interval.
+        least = found.value if found.least is None else found.least
+        most = found.value if found.most is None else found.most
+        low = None if found.low is None else found.low - (found.value - least)
+        high = None if found.high is None else found.high + (most - found.value)
+        yield Candidate(where, least if bar.sign.startswith(">") else most, low, high)

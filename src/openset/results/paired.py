@@ -1,7 +1,7 @@
 """Paired tests of several models on the same samples."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from openset.errors import OpenSetError
@@ -28,7 +28,7 @@ class Paired:
     @property
     def clear(self) -> bool:
         """Whether the two can be told apart."""
-        return self.p_value < 0.05
+        return replace(self.comparison, p_value=self.p_value).clear
 
     @property
     def meaning(self) -> str:

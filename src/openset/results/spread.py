@@ -34,6 +34,11 @@ class Spread:
         return mean_and_sd(self.value, self.sd)
 
     @property
+    def excludes_zero(self) -> bool:
+        """Whether there is an interval and 0 lies outside it: of a difference, whether its sign is told."""
+        return self.low is not None and self.high is not None and (self.low > 0 or self.high < 0)
+
+    @property
     def counted(self) -> str:
         """`5 splits`, `5 splits, 10 runs`, `4 seeds`."""
         if self.n_splits == self.n or self.n_splits > 1:

@@ -142,7 +142,7 @@ def pair_table(document: Document, head: tuple[str, str]) -> Table:
         found, gap = test.comparison, test.comparison.difference
         texts = [test.title, number(found.first.value), number(found.second.value), signed(gap.value)]
         texts += [span(gap.low, gap.high, sign=True), p_number(test.p_value)]
-        tone = ("good" if found.first_is_better else "bad") if found.clear else ""
+        tone = ("good" if found.first_is_better else "bad") if test.clear else ""
         rows.append([Cell(text, tone=tone) for text in texts])  # type: ignore[arg-type]
     return Table(["Metric", *head, "difference", "95 % interval", "p"], rows)
 

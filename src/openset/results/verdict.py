@@ -77,14 +77,22 @@ def _ranking(name: str, names: Sequence[str], found: Evaluation, main: str, kind
 
 def _weaker_side(found: Evaluation, main: str) -> str:
     accuracy, auroc = found.find("closed_set_accuracy"), found.find("auroc", against=main)
-    told = (
+    side = ""
+    if _surely_below(auroc, accuracy):
+        side = " Telling the unknown apart is its weaker side."
+    elif _surely_below(accuracy, auroc):
+        side = " Classifying the known is its weaker side."
+    return (
         f"It classifies {_percents(accuracy)} of the knowns correctly when nothing is rejected, and ranks a known "
-        f"below one of the {open_set(main)} with probability {_percents(auroc)} (AUROC)."
+        f"below one of the {open_set(main)} with probability {_percents(auroc)} (AUROC).{side}"
     )
-    if auroc.value == accuracy.value:
-        return told
-    side = "Telling the unknown apart" if auroc.value < accuracy.value else "Classifying the known"
-    return f"{told} {side} is its weaker side."
+
+
+def _surely_below(first: Result, second: Result) -> bool:
+    """Whether one value is below the other, by more than their intervals allow where there are any."""
+    high = first.value if first.high is None else first.high
+    low = second.value if second.low is None else second.low
+    return high < low
 
 
 def _operating(found: Evaluation, main: str) -> str:
@@ -99,7 +107,11 @@ def _operating(found: Evaluation, main: str) -> str:
 def _paired(name: str, tests: Sequence[Paired]) -> list[str]:
     if not tests:
         return ["The models were not run on the same samples, so no paired test is possible."]
-    mine = [test for test in tests if test.comparison.metric == "open_auc" and name in (test.first, test.second)]
+    mine = [
+        test
+        for test in tests
+        if test.comparison.metric == "open_auc" and not test.comparison.params and name in (test.first, test.second)
+    ]
     if not mine:
         return []
     nearest = min(mine, key=lambda test: abs(test.comparison.difference.value))
@@ -109,7 +121,8 @@ def _paired(name: str, tests: Sequence[Paired]) -> list[str]:
     low, high = sorted((sign * gap.low, sign * gap.high))
     told = f"{difference(sign * gap.value, low, high)} OpenAUC, {p_text(nearest.p_value)}"
     if nearest.clear:
-        return [f"On the same samples it is better than {other}, the nearest one, beyond chance ({told})."]
+        which = f"{other}, the nearest one," if len(mine) > 1 else other
+        return [f"On the same samples it is better than {which} beyond chance ({told})."]
     return [f"On the same samples it cannot be told apart from {other} ({told})."]
 
 

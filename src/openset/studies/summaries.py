@@ -33,9 +33,14 @@ def find_result(summary: Mapping[str, Any], metric: str, against: str = "", **pa
     return None
 
 
-def value_of(summary: Mapping[str, Any], metric: str, against: str = "") -> float:
-    """The number alone; a summary without it is an error."""
+def result_of(summary: Mapping[str, Any], metric: str, against: str = "") -> Result:
+    """The same; a summary without it is an error."""
     found = find_result(summary, metric, against)
     if found is None:
         raise OpenSetError(f"The runs have no '{metric}' against {against or 'unknown or all'}.")
-    return found.value
+    return found
+
+
+def value_of(summary: Mapping[str, Any], metric: str, against: str = "") -> float:
+    """The number alone."""
+    return result_of(summary, metric, against).value

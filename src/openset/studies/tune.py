@@ -120,7 +120,7 @@ def choose(vary: Vary, made: Sequence[Trial], metric: str) -> dict[str, Any]:
         "field": vary.field,
         "chosen": best.value,
         "reason": _reason(vary, best, others, gaps, metric),
-        "distinguishable": bool(others) and _excludes_zero(gaps[str(others[0].value)]),
+        "distinguishable": bool(others) and gaps[str(others[0].value)].excludes_zero,
         "metric": {
             "name": metric,
             "against": "unknown" if METRICS[metric].sees_open_set else "all",
@@ -135,10 +135,6 @@ def _gaps(best: Trial, other: Trial) -> dict[Place, float]:
     return {place: best.found[place] - other.found[place] for place in best.found if place in other.found}
 
 
-def _excludes_zero(gap: Spread) -> bool:
-    return gap.low is not None and gap.high is not None and (gap.low > 0 or gap.high < 0)
-
-
 def _reason(vary: Vary, best: Trial, others: Sequence[Trial], gaps: Mapping[str, Spread], metric: str) -> str:
     card, reached = METRICS[metric], best.spread
     where = counted(len({place for place, _ in best.found}), "stand-in")
@@ -149,7 +145,7 @@ def _reason(vary: Vary, best: Trial, others: Sequence[Trial], gaps: Mapping[str,
     gap, runner_up = gaps[str(others[0].value)], vary.label(others[0].value)
     if gap.low is None:
         return f"{wording} One run of each does not tell how sure that is."
-    sure = "excludes 0" if _excludes_zero(gap) else "includes 0, so the stand-ins do not distinguish them"
+    sure = "excludes 0" if gap.excludes_zero else "includes 0, so the stand-ins do not distinguish them"
     between = difference(gap.value, gap.low, gap.high)
     return f"{wording} Difference to {runner_up}, the next best, paired by run: {between}; the interval {sure}."
 

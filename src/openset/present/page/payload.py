@@ -46,7 +46,8 @@ def payload(
     log_min = float(min(10.0 ** np.floor(np.log10(1 / most)), 0.1))
     for name, scores, own, rank, kept, worst in zip(names, models, parts, ranks, thresholds, lists, strict=True):
         classes = tuple(scores.class_name(label) for label in range(scores.n_classes))
-        steps = steps_of(scores, against=own, n_steps=n_steps, frozen=None if kept is None else kept.value)
+        one_for_all = kept if kept is not None and kept.per_class is None else None  # the slider has one value
+        steps = steps_of(scores, against=own, n_steps=n_steps, frozen=one_for_all and one_for_all.value)
         colour = len(made) if len(models) <= COLOURS else rank
         made.append(
             {
@@ -56,7 +57,7 @@ def payload(
                 **_steps(steps),
                 **_curves(scores, own, log_min),
                 "histogram": _histogram(scores),
-                "frozen": None if kept is None else {"value": kept.value, "rule": kept.rule},
+                "frozen": one_for_all and {"value": one_for_all.value, "rule": one_for_all.rule},
                 "details": {part: _details(scores, steps, part, n_details, class_sets) for part in own},
                 "samples": worst,
             }

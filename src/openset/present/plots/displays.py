@@ -145,7 +145,7 @@ class RejectionDisplay(_Display):
         scores = scores_of(estimator, X, y, score=score)
         last = Opened.of(estimator, X[:1]).last
         frozen = getattr(last, "threshold_", None)
-        value = frozen.value if isinstance(frozen, Threshold) else None
+        value = frozen.value if isinstance(frozen, Threshold) and frozen.per_class is None else None
         called = type(last).__name__ if name is None else name
         return cls(called, roc_of(scores.counts(against)), value).plot(ax)
 

@@ -16,6 +16,9 @@ from openset.results.views import class_rates, oscr_band, probability_histogram,
 from openset.scores import Scores
 
 _PANELS = 9
+_ACCEPTANCE = 0.95
+_CHOSEN_HERE = f"threshold that accepts {_ACCEPTANCE:.0%} of these knowns"
+"""A plot at a threshold says that no validation data chose it."""
 
 
 def write_figures(folder: str | Path, document: Document, *, formats: Sequence[str] = ("pdf", "png")) -> list[Path]:
@@ -28,8 +31,10 @@ def write_figures(folder: str | Path, document: Document, *, formats: Sequence[s
     written = []
     for name, make in _figures(document, best):
         figure = make()
-        if name.endswith("-best"):
-            figure.suptitle(plain(document.names[best]), fontsize=8)
+        above = [plain(document.names[best])] if name.endswith("-best") else []
+        above += [_CHOSEN_HERE] if name.startswith(("confusion", "per-class")) else []
+        if above:
+            figure.suptitle("; ".join(above), fontsize=8)
         written += save(figure, Path(folder) / name, formats=formats)
     return written
 
@@ -73,7 +78,7 @@ def _figures(document: Document, best: int) -> Iterator[tuple[str, Callable[[], 
             "probability-histograms",
             lambda: histograms.score_histograms({n: probability_histogram(s) for n, s in probable.items()}),
         )
-    threshold = at_acceptance(chosen, 0.95).value
+    threshold = at_acceptance(chosen, _ACCEPTANCE).value
     many_open = chosen.open_classes is not None and len(set(chosen.open_classes.tolist())) > 2 * chosen.n_classes + 20
     yield (
         f"confusion{suffix}",

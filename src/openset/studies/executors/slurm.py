@@ -39,7 +39,7 @@ class OnSlurm(Executor):
         """Outcomes of each job as it ends."""
         logs = tasks[0][0].layout.out / "slurm-logs"
         executor = self._executor(logs)
-        remote = [_Requeued(RemoteTask.of(task, self.resources.cpus, self.on_corrupt, wait=wait)) for task in tasks]
+        remote = [_Requeued(RemoteTask(task, self.resources.cpus, self.on_corrupt, wait)) for task in tasks]
         try:
             with executor.batch():
                 jobs = [executor.submit(one) for one in remote]
