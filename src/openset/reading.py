@@ -84,7 +84,14 @@ def outputs_of(columns: ScoreColumns, *, background: bool = False, name: str = "
         kind: None if values is None else as_matrix(kind, values)
         for kind, values in (("logits", columns.logits), ("features", columns.features))
     }
-    return Outputs(labels, **matrices, background=background, name=name, head=head_of(columns))
+    return Outputs(**matrices, labels=labels, background=background, name=name, head=head_of(columns))
+
+
+def check_class_names(columns: ScoreColumns, n_classes: int) -> None:
+    """Names of other classes than those that the logits are of would give wrong answers without a word."""
+    if columns.class_names is not None and len(columns.class_names) != n_classes:
+        given = len(columns.class_names)
+        raise OpenSetError(f"there are logits of {n_classes} known classes and {given} class names: they must agree.")
 
 
 def _check_agreement(scores: Scores) -> None:

@@ -99,7 +99,8 @@ def test_the_gate_meets_frozen_thresholds(files, capsys):
     assert "t.json was chosen on these very data, so the results are too good" in out
     content = json.loads((files / "o.json").read_text())
     assert [(one["bar"], one["reached"]) for one in content["gate"]] == [
-        ("recall>=0.3", True), ("precision_open>=0.2", True), ("unreached<=1", True), ("silent<=0", True),
+        ("recall>=0.3", True), ("precision_open>=0.2", True), ("unreached<=1", True), ("untested<=0", True),
+        ("silent<=0", True),
     ]  # fmt: skip
     assert content["settings"]["rule"] == "recall=0.5"
     assert "All 4 bars reached." in (files / "r.html").read_text()

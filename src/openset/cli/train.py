@@ -66,10 +66,10 @@ def command(
 
     from rich.markup import escape
 
+    from openset._io.folder_lock import hold
     from openset.cli._training import training_bar
     from openset.train.config import read_config
     from openset.train.interrupt import Interrupted
-    from openset.train.lock import hold
     from openset.train.processes import is_first_process
     from openset.train.run import begin, for_vectors, holds_vectors, settle_method, train
 

@@ -83,7 +83,7 @@ def _read(folder: Path) -> StoredImages | None:
         rows = np.load(folder / "rows.npy", allow_pickle=False)
         names, skipped = tuple(meta["class_names"]), tuple(meta["skipped"])
         return StoredImages(images, labels, rows, names, meta["fingerprint"], skipped)
-    except (OSError, ValueError, KeyError, EOFError):
+    except (OSError, ValueError, KeyError, EOFError, AttributeError, TypeError, RecursionError):
         return None
 
 

@@ -28,7 +28,7 @@ def without_bad(
     file = cache_folder() / "checked" / f"{key_digest(key)}.json"
     try:
         bad = {int(row): str(sentence) for row, sentence in json.loads(file.read_text(encoding="utf-8")).items()}
-    except (OSError, ValueError, AttributeError):
+    except (OSError, ValueError, AttributeError, RecursionError):
         bad = _find_bad(encoded, what)
         write_json(file, {str(row): sentence for row, sentence in bad.items()})
     report_bad(list(bad.values()), len(encoded), what, on_corrupt)

@@ -8,10 +8,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from openset.detection.measure.evaluation import data_fingerprint
 from openset.detection.measure.operating import operate
 from openset.detection.measure.ranking import Ranked, at_recall, wild_above
-from openset.detection.measure.sets import OpenSetData
+from openset.detection.measure.sets import OpenSetData, data_fingerprint, input_files
 from openset.detection.read.coco import Floats, Ints
 from openset.detection.thresholds import Thresholds
 from openset.errors import OpenSetError, check_share, did_you_mean
@@ -181,7 +180,6 @@ def choose(
     thresholds = RULES[name](data, ranked, value, ratio)
     if not np.isfinite(thresholds).any():
         raise OpenSetError(f"No class satisfies the rule {rule!r}: choose a milder one.")
-    files = {part: getattr(data, part).source for part in ("known", "known_found", "wild", "wild_found")}
     return Thresholds(
         rule=rule if not ratio else f"{rule} at wilderness ratio {ratio:g}",
         thresholds={
@@ -192,6 +190,8 @@ def choose(
         n={"known": data.known.n_images, "wild": data.wild.n_images, "objects": int(ranked.n_objects.sum())},
         matching=matching,
         iou=iou,
-        files={part: name for part, name in files.items() if part.startswith("known") or data.wild.n_images},
+        files={
+            part: name for part, name in input_files(data).items() if part.startswith("known") or data.wild.n_images
+        },
         fingerprint=data_fingerprint(data),
     )

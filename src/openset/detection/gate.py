@@ -2,16 +2,16 @@
 
 from collections.abc import Iterator, Sequence
 
-from openset.detection.measure.evaluation import OpenSetEvaluation
 from openset.detection.measure.operating import point_name
 from openset.detection.measure.rates import images_for_rate
+from openset.detection.measure.result import OpenSetEvaluation
 from openset.detection.metrics import NAMES, MetricValue, metric_values
 from openset.errors import OpenSetError
 from openset.results.gate import Bar, Candidate, GateResult, check_bar, parse_bar
 
 EXAMPLES = "'recall>=0.5', 'fp_per_1000.high<=20', 'awi(variant=macro)<=0.05' or 'unreached<=2'"
-GUARDS = {"unreached": "unreached<=0", "silent": "silent<=0"}
-"""Bars that every gate has unless it sets its own: without them, finding less or losing a file passes it."""
+GUARDS = {"unreached": "unreached<=0", "untested": "untested<=0", "silent": "silent<=0"}
+"""Bars that every gate has unless it sets its own: without them, testing or finding less or losing a file passes it."""
 _PASSED_BY_FALSE_DETECTIONS = ("awi", "slope")
 """More false detections on known images lower these, so a bar on them needs one of the next."""
 _NOTICE_FALSE_DETECTIONS = ("precision", "precision_open", "map")
@@ -63,12 +63,12 @@ def check_detection_bars(
 ) -> list[GateResult]:
     """Hold a result against every bar, at every operating point and variant it has, or those that the bar names.
 
-    Any bar brings the guards with it: classes that are not reached and lost results fail the gate unless allowed, or
-    unless there is a bar on them.
+    Any bar brings the guards with it: classes that are not reached, or not tested, and lost results fail the gate
+    unless allowed, or unless there is a bar on them.
     """
     check_complete(bars, frozen=result.operating[0].recall is None)
     own = {bar.name for bar in bars}
-    allowed = {"unreached": allow_unreached, "silent": allow_silent}
+    allowed = {"unreached": allow_unreached, "untested": allow_unreached, "silent": allow_silent}
     guards = [parse_detection_bar(text) for name, text in GUARDS.items() if name not in own and not allowed[name]]
     values = list(metric_values(result))
     return [
@@ -108,10 +108,24 @@ def _where(one: MetricValue) -> str:
         "awi",
         "slope",
         "unreached",
+        "untested",
     ):
         words.insert(0, point_name(one.params.get("recall")))
     words += [str(one.params[key]).replace("_", " ") for key in ("kind",) if key in one.params]
     return ", ".join(words) or "all images"
+
+
+def not_shown(result: OpenSetEvaluation, bars: Sequence[Bar]) -> list[str]:
+    """Sentences on rates that are within a bar while their interval is not: too few wild images to be sure of it."""
+    values = list(metric_values(result))
+    rates = [bar for bar in bars if bar.name == "fp_per_1000" and bar.end is None and bar.sign in ("<=", "<")]
+    return [
+        f"{one.where}: {bar.text}, as its interval ends at {one.high:.1f} with {result.n_wild:,} wild images; more of "
+        "them make it narrower, and a bar on fp_per_1000.high asks for it."
+        for bar in rates
+        for one in _candidates(bar, values)
+        if bar.holds(one.value) and one.high is not None and not bar.holds(one.high)
+    ]
 
 
 def out_of_reach(bars: Sequence[Bar], n_wild: int) -> list[str]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from openset.detection.measure.rates import Estimate
 
 if TYPE_CHECKING:
-    from openset.detection.measure.evaluation import OpenSetEvaluation
+    from openset.detection.measure.result import OpenSetEvaluation
 
 NAMES = {
     "map": "mean average precision on the known images (kind=voc_11_point, all_point or coco_101_point)",
@@ -20,6 +20,7 @@ NAMES = {
     "awi": "average Wilderness Impact (variant=paper, macro or official)",
     "slope": "Wilderness Impact per unit of wilderness ratio",
     "unreached": "classes that do not reach the recall, or of which nothing is found",
+    "untested": "classes without an object to find, whose detections on wild images are not counted at a recall",
     "silent": "wild images without a detection, if so many that their results are probably missing",
     "n_known": "known images",
     "n_wild": "wild images",
@@ -64,6 +65,7 @@ def metric_values(result: "OpenSetEvaluation") -> Iterator[MetricValue]:
         yield _estimate("precision_open", total.precision_open, at)
         yield _estimate("fp_per_1000", total.fp_per_1000, at)
         yield MetricValue("unreached", len(point.unreached), params=at, against="known")
+        yield MetricValue("untested", len(point.untested), params=at)
     for recall in result.lost_recalls:
         n = sum(row.n_objects > 0 for row in result.operating[0].classes.values())
         yield MetricValue("unreached", n, params={"recall": recall}, against="known")

@@ -8,9 +8,9 @@ from openset._core.numbers import difference, interval, number, percent
 from openset.detection.choosing import FBetaRow
 from openset.detection.comparison import Difference
 from openset.detection.measure.errors import KINDS, Confusion, Errors
-from openset.detection.measure.evaluation import OpenSetEvaluation
 from openset.detection.measure.operating import ClassPoint, Operating, point_name
 from openset.detection.measure.rates import Estimate
+from openset.detection.measure.result import OpenSetEvaluation
 from openset.detection.measure.wilderness import Wilderness
 from openset.detection.metrics import metric_values
 from openset.results.table import Cell, Content, Table

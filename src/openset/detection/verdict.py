@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
-from openset.detection.measure.evaluation import OpenSetEvaluation, headline_place
 from openset.detection.measure.operating import Operating
 from openset.detection.measure.rates import few
+from openset.detection.measure.result import OpenSetEvaluation, headline_place
 
 TRAINING_RULE = "The results hold only if the detector never saw the wild classes in training, not even without labels."
 LOWEST_MAP = 0.3
@@ -19,7 +19,7 @@ class Verdict:
     sentences: tuple[str, ...]
     """The most important first."""
     rank: tuple[int, int, int]
-    """Whether it can be judged and used at all; classes lost; how much it is affected."""
+    """Whether it can be judged and used at all; classes lost or not tested; how much it is affected."""
 
     def __str__(self) -> str:
         return " ".join(self.sentences)
@@ -65,10 +65,14 @@ def verdict(result: OpenSetEvaluation) -> Verdict:
             f"incomplete: {reached} of {len(with_objects)} classes {does} and the results are over those; "
             f"lost: {', '.join(point.unreached)}."
         )
+    if point.untested:
+        names = ", ".join(point.untested)
+        start = "Not tested" if sentences else "not tested"
+        sentences.append(f"{start} on {names}: without an object to find, detections on wild images are not counted.")
     if not sentences:
         sentences.append(f"{word} affected by unknown objects.")
-    sentences += _numbers(result, point, word if len(sentences) > 1 or unusable or n_lost else "")
-    return Verdict(tuple(sentences), (unusable, n_lost, place))
+    sentences += _numbers(result, point, word if unusable or n_lost or point.untested else "")
+    return Verdict(tuple(sentences), (unusable, n_lost + len(point.untested), place))
 
 
 def _word(lost: float) -> tuple[int, str]:

@@ -57,7 +57,9 @@ class Predictor:
         """One row per sample: id, decision, prediction, unknown_score, margin."""
         import polars as pl
 
-        outputs = Outputs(None, answers.logits, answers.features, model.background, model.name, model.head)
+        outputs = Outputs(
+            answers.logits, answers.features, background=model.background, name=model.name, head=model.head
+        )
         score = model.own_score if self.score is None else self.score.score
         assert score is not None
         names = model.class_names or self._names(outputs.known_logits().shape[1])

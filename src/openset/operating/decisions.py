@@ -17,7 +17,7 @@ from openset.errors import OpenSetError
 from openset.operating.origin import Origin, numbered
 from openset.operating.threshold import Threshold
 from openset.posthoc import SCORES, FittedScore, Outputs, ScoreSpec, parse_score, score_text
-from openset.reading import OF_PROBABILITIES, by_probability, head_of
+from openset.reading import OF_PROBABILITIES, by_probability, check_class_names, head_of
 
 if TYPE_CHECKING:
     import polars as pl
@@ -226,12 +226,13 @@ class Decider:
         check_rows("features", columns.features, columns)
         spec = self.spec
         outputs = Outputs(
-            None, columns.logits, columns.features, background=self.background, name=name, head=head_of(columns)
+            columns.logits, columns.features, background=self.background, name=name, head=head_of(columns)
         )
         fitted = spec.card.fitted_for(outputs, self.fit, **spec.params)
         if isinstance(self.fit, Outputs):
             outputs = outputs.with_head_of(self.fit)
         known = outputs.known_logits()
+        check_class_names(columns, known.shape[1])
         made = replace(columns, predictions=known.argmax(axis=1), unknown_score=fitted.score(outputs))
         about = {**meta, "score": spec.as_json(), "fit": fitted.fingerprint}
         return made, Origin.known_by(about, columns.class_names or numbered(known.shape[1]))

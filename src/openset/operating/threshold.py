@@ -176,17 +176,18 @@ class Threshold(Shown):
             found = cls(
                 float(content["value"]), str(content["rule"]), achieved, int(content["n"]), origin, made, values
             )
+            if not all(map(math.isfinite, (found.value, *(values or ())))):
+                raise OpenSetError("the threshold is not a finite number")
             if not all(map(math.isfinite, achieved.values())):
                 raise OpenSetError("what it achieved must be finite numbers")
-            as_json(found.as_json())
+            if as_json(plain := found.as_json()) != plain:
+                raise OpenSetError("what it tells of itself must be finite numbers")
         except OpenSetError as error:
             raise OpenSetError(f"{name} is not a threshold file: {error}.") from error
         except (AttributeError, TypeError, KeyError, ValueError, OverflowError, RecursionError) as error:
             if "half a character" in str(error):
                 raise OpenSetError(f"{name} is not a threshold file: {error}.") from error
             raise OpenSetError(f"{name} is not a threshold file: it needs value, rule, achieved and n.") from error
-        if not all(map(math.isfinite, (found.value, *(values or ())))):
-            raise OpenSetError(f"{name}: the threshold is not a finite number.")
         if values is not None and (origin.classes is None or len(values) != len(origin.classes)):
             raise OpenSetError(
                 f"{name} is not a threshold file: 'per_class' needs one value for each of its 'classes'."

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from openset import operating
 from openset._core.fingerprint import fingerprint
 from openset._core.numbers import counted
+from openset._io.folder_lock import age
 from openset._io.json_files import read_json, write_json
 from openset._io.npz import read_npz, write_npz
 from openset.errors import OpenSetError
@@ -31,7 +32,6 @@ from openset.train.config import Config, Named, read_config
 from openset.train.feed import Feed
 from openset.train.frozen import Embed, as_they_are, backbone_frozen
 from openset.train.infer import as_arrays, run_network, scores_of
-from openset.train.lock import age
 from openset.train.loggers import make_loggers, reporting
 from openset.train.loop import Watch, fit
 from openset.train.predict import TrainedRun

@@ -61,8 +61,8 @@ def command(
 
     from openset._io.json_files import write_json
     from openset.detection.choosing import best_f_beta, choose
-    from openset.detection.measure.evaluation import matched
     from openset.detection.measure.operating import operate
+    from openset.detection.measure.ranking import matched
     from openset.detection.split import find_classes
     from openset.detection.tables import class_table, f_beta_table
     from openset.detection.thresholds import Thresholds, frozen_for

@@ -4,15 +4,12 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from openset._core.numbers import counted
-from openset.detection.measure.rates import few, images_for_precision, images_for_rate
+from openset.detection.measure.rates import FEW_EVENTS, few, images_for_precision, images_for_rate
 from openset.detection.measure.sets import Levels, OpenSetData
 from openset.detection.measure.wilderness import IN_FILE_ORDER
 
 if TYPE_CHECKING:
-    from openset.detection.measure.evaluation import OpenSetEvaluation
-
-FEW_EVENTS = 15
-"""Below this many false detections a rate is known to within half of itself at best."""
+    from openset.detection.measure.result import OpenSetEvaluation
 
 
 def notes_on(data: OpenSetData, levels: Levels, result: "OpenSetEvaluation") -> tuple[str, ...]:
@@ -85,7 +82,7 @@ def _file_order(result: "OpenSetEvaluation") -> Iterator[str]:
     if any(row.variant == IN_FILE_ORDER for row in result.wilderness):
         yield (
             f"the variant '{IN_FILE_ORDER}' adds wild images in the order of their file, as the released program does: "
-            "another order gives another value; its interval is too short where images are few"
+            "another order gives another value, and fewer images a smaller one; its interval is for sets of this size"
         )
 
 

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from openset._core.numbers import interval, number, percent
 from openset.detection.measure.errors import Confusion
-from openset.detection.measure.evaluation import OpenSetEvaluation
 from openset.detection.measure.operating import Operating, point_name
+from openset.detection.measure.result import OpenSetEvaluation
 from openset.detection.measure.wilderness import Wilderness
 from openset.detection.tables import class_cells, errors_table, operating_table
 from openset.detection.verdict import TRAINING_RULE, headline, main_sources, verdict
