@@ -10,7 +10,7 @@ from openset._io.score_columns import ScoreColumns
 from openset._io.score_stream import Batch
 from openset.errors import OpenSetError
 from openset.operating import Origin, Threshold, choose
-from openset.operating.decisions import Decider, decide
+from openset.operating.decisions import Decider, decide, score_for
 from openset.posthoc import Outputs, fit, score
 from samples import random_dataset
 
@@ -85,6 +85,13 @@ def test_the_background_class_is_no_class():
     assert origin.classes == ("0", "1")
     with pytest.raises(OpenSetError, match="chosen for 2 classes, and here there are 3"):
         Decider(frozen(score=ENERGY, classes=("cat", "dog"))).decide(batch(logits=logits), "f")
+
+
+def test_names_of_more_classes_than_logits_are_refused():
+    columns = ScoreColumns(logits=np.array([[1.0, 0.0]]), class_names=("cat", "dog", "owl"))
+    decider = Decider(frozen(score=ENERGY, classes=("cat", "dog", "owl")))
+    with pytest.raises(OpenSetError, match="logits of 2 known classes and 3 class names: they must agree"):
+        decider.decide(Batch(columns, columns.class_names, np.arange(1)), "f")
 
 
 def test_a_fit_must_be_the_one_the_threshold_was_chosen_with():
@@ -166,6 +173,16 @@ def test_only_what_is_needed_is_read(parts, needed):
 def test_what_a_file_lacks_is_said(threshold, parts, message):
     with pytest.raises(OpenSetError, match=message):
         Decider(threshold).needed(parts, "f.npz")
+
+
+def test_the_score_that_a_threshold_means():
+    """One order for every command: what the user names, the threshold, the fit that the user gives, the model."""
+    told, silent, own = frozen(score=ENERGY), frozen(), {"name": "entropy", "params": {}}
+    learned = fit("knn(k=1)", Outputs(np.eye(2), np.eye(2), labels=np.arange(2)))
+    assert str(score_for(told, "msp", learned, own)) == "msp"
+    assert str(score_for(told, None, learned, own)) == "energy"
+    assert str(score_for(silent, None, learned, own)) == "knn(k=1)"
+    assert str(score_for(silent, None, None, own)) == "entropy"
 
 
 # ---- thresholds with a value per class -------------------------------------------------------------------------------

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from openset._core.numbers import difference, interval, number, percent
 from openset.detection.choosing import FBetaRow
 from openset.detection.comparison import Difference
 from openset.detection.measure.errors import KINDS, Confusion, Errors
@@ -12,7 +13,6 @@ from openset.detection.measure.rates import Estimate
 from openset.detection.measure.result import OpenSetEvaluation
 from openset.detection.measure.wilderness import Wilderness
 from openset.detection.metrics import METRICS, metric_values
-from openset.results.numbers import difference, interval, number, percent
 from openset.results.table import Cell, Content, Table
 
 

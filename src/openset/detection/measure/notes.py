@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from openset._core.numbers import counted
 from openset.detection.measure.rates import FEW_EVENTS, few, images_for_precision, images_for_rate
 from openset.detection.measure.sets import Levels, OpenSetData
 from openset.detection.measure.wilderness import IN_FILE_ORDER
-from openset.results.numbers import counted
 
 if TYPE_CHECKING:
     from openset.detection.measure.result import OpenSetEvaluation
