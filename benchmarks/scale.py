@@ -4,7 +4,8 @@
 
 Each size is made once (float32 score, int16 label and prediction, 10,000,000 rows in a file), then measured in
 processes of their own: CPU seconds, peak memory, and ratios to a scan by polars that reads every value of the three
-columns. Up to --memory rows the values are also computed in memory, and must be the same bits.
+columns. Up to --memory rows the values are also computed in memory, and must be the same bits. "growth" is against the
+first size.
 """
 
 import argparse
@@ -13,6 +14,7 @@ import shutil
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -61,24 +63,29 @@ found = [one.as_json() for one in made.results]
 
 def make_files(folder, n, n_classes):
     """Half knowns, 85 % of them right, a fifth of the open set negatives, logit-like scores that overlap."""
+    folder.mkdir(parents=True, exist_ok=True)
+    files = [(number, min(FILE_ROWS, n - start)) for number, start in enumerate(range(0, n, FILE_ROWS))]
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(lambda one: make_file(folder / f"part-{one[0]:04d}.parquet", *one, n_classes), files))
+
+
+def make_file(file, number, rows, n_classes):
+    """Some of the rows, the same ones whenever they are made."""
     import polars as pl
 
-    folder.mkdir(parents=True, exist_ok=True)
-    for number, start in enumerate(range(0, n, FILE_ROWS)):
-        file, rows = folder / f"part-{number:04d}.parquet", min(FILE_ROWS, n - start)
-        if file.exists():
-            continue
-        rng = np.random.default_rng([7, number])
-        known = rng.random(rows, dtype=np.float32) < 0.5
-        classes = rng.integers(0, n_classes, rows, dtype=np.int16)
-        opened = np.where(rng.random(rows, dtype=np.float32) < 0.2, -1, -2).astype(np.int16)
-        label = np.where(known, classes, opened)
-        right = rng.random(rows, dtype=np.float32) < 0.85
-        prediction = np.where(known & right, label, rng.integers(0, n_classes, rows, dtype=np.int16))
-        score = rng.standard_normal(rows, dtype=np.float32) * 3 - np.where(known, 12, 9).astype(np.float32)
-        table = pl.DataFrame(dict(zip(COLUMNS, (label, prediction, score), strict=True)))
-        table.write_parquet(file.with_suffix(".part"), row_group_size=1_000_000)
-        file.with_suffix(".part").rename(file)
+    if file.exists():
+        return
+    rng = np.random.default_rng([7, number])
+    known = rng.random(rows, dtype=np.float32) < 0.5
+    classes = rng.integers(0, n_classes, rows, dtype=np.int16)
+    opened = np.where(rng.random(rows, dtype=np.float32) < 0.2, -1, -2).astype(np.int16)
+    label = np.where(known, classes, opened)
+    right = rng.random(rows, dtype=np.float32) < 0.85
+    prediction = np.where(known & right, label, rng.integers(0, n_classes, rows, dtype=np.int16))
+    score = rng.standard_normal(rows, dtype=np.float32) * 3 - np.where(known, 12, 9).astype(np.float32)
+    table = pl.DataFrame(dict(zip(COLUMNS, (label, prediction, score), strict=True)))
+    table.write_parquet(file.with_suffix(".part"), row_group_size=1_000_000)
+    file.with_suffix(".part").rename(file)
 
 
 def measured(work, **values):
@@ -151,7 +158,7 @@ def main():
             growth = f"{run['cpu'] / before[name]:.1f}x" if name in before else ""
             cells = [f"{run['cpu']:.1f}", f"{run['cpu'] / base:.1f}", f"{run['cpu'] / n * 1e9:.0f}"]
             table.add_row(name, *cells, f"{run['wall']:.1f}", f"{run['memory'] / 1e6:.0f}", growth)
-        before = {name: run["cpu"] for name, run in runs.items()}
+        before = before or {name: run["cpu"] for name, run in runs.items()}
         console.print(table)
         for note in notes:
             print(f"  {note}")
