@@ -17,6 +17,8 @@ from openset.posthoc import FittedScore, Head, Outputs, as_matrix, load, parse_s
 from openset.scores import Scores
 
 NO_WORDS = LabelWords()
+OF_PROBABILITIES = "msp"
+"""The score that probabilities alone give."""
 _ROUNDING = 1e-3
 """Where rows of probabilities add up to 1 up to this, no probability of a background class is missing."""
 
@@ -113,7 +115,7 @@ def _from_columns(
         return _as_given(columns, background)
     if columns.labels is None:
         raise OpenSetError("there is no column 'label' (in NPZ files: 'labels' or 'gt').")
-    if columns.logits is None and columns.probabilities is not None and score in (None, "msp"):
+    if columns.logits is None and columns.probabilities is not None and score in (None, OF_PROBABILITIES):
         return _as_given(by_probability(columns, background), background)
     if columns.logits is None:
         raise OpenSetError(_what_is_missing(columns, score))
@@ -159,7 +161,7 @@ def by_probability(columns: ScoreColumns, background: bool) -> ScoreColumns:
         columns,
         predictions=best if columns.predictions is None else columns.predictions,
         unknown_score=unknown_score,
-        meta={**(columns.meta or {}), "score": parse_score("msp").as_json()},
+        meta={**(columns.meta or {}), "score": parse_score(OF_PROBABILITIES).as_json()},
     )
 
 

@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 
 from openset import Scores, bootstrap
+from openset._core.numbers import number
 from openset.metrics import METRICS, auroc, ccr_at_fpr, open_auc
 from openset.results.metric_bars import parse_metric_bar
-from openset.results.numbers import number
 from openset.scale.bins import Bins
 from samples import random_dataset
 

@@ -96,6 +96,8 @@ def test_a_threshold_of_another_kind_is_refused(network, inputs):
     with pytest.raises(OpenSetError, match="it was chosen for 4 classes, and here there are 3"):
         wrapped(inputs)
     assert len(guard(network, energy, score="msp", force=True)(inputs)) == 50
+    with pytest.raises(OpenSetError, match="The fit is of the score msp, and energy is asked for"):
+        guard(network, energy, fitted=fit("msp"))
     with pytest.raises(OpenSetError, match="does not tell which score"):
         guard(network, 0.5)
 

@@ -10,7 +10,7 @@ from openset._io.score_columns import ScoreColumns
 from openset._io.score_stream import Batch
 from openset.errors import OpenSetError
 from openset.operating import Origin, Threshold, choose
-from openset.operating.decisions import Decider, decide
+from openset.operating.decisions import Decider, decide, score_for
 from openset.posthoc import Outputs, fit, score
 from samples import random_dataset
 
@@ -173,6 +173,16 @@ def test_only_what_is_needed_is_read(parts, needed):
 def test_what_a_file_lacks_is_said(threshold, parts, message):
     with pytest.raises(OpenSetError, match=message):
         Decider(threshold).needed(parts, "f.npz")
+
+
+def test_the_score_that_a_threshold_means():
+    """One order for every command: what the user names, the threshold, the fit that the user gives, the model."""
+    told, silent, own = frozen(score=ENERGY), frozen(), {"name": "entropy", "params": {}}
+    learned = fit("knn(k=1)", Outputs(np.eye(2), np.eye(2), labels=np.arange(2)))
+    assert str(score_for(told, "msp", learned, own)) == "msp"
+    assert str(score_for(told, None, learned, own)) == "energy"
+    assert str(score_for(silent, None, learned, own)) == "knn(k=1)"
+    assert str(score_for(silent, None, None, own)) == "entropy"
 
 
 # ---- thresholds with a value per class -------------------------------------------------------------------------------

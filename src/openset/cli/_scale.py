@@ -1,14 +1,13 @@
 """Files that are many rows of one model: the options, the choice between exact values and bounds, the progress."""
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from openset.cli._console import Reading, say
+from openset.cli._console import Reading, progress, say
 from openset.cli._evaluated import Models, read_models
 from openset.cli._splits import name_files
 from openset.errors import OpenSetError
@@ -116,7 +115,7 @@ class Scale:
             }[mode]
         n_files = len(source.files)
         say(f"{source.name}: {source.n_rows:,} rows in {n_files:,} file{'s' * (n_files > 1)}; {how}{hint}.", err=True)
-        with counting("Counting rows", source.n_rows * steps_for(mode)) as advance:
+        with progress("Counting rows", source.n_rows * steps_for(mode), unit="rows") as advance:
             return evaluate_source(
                 source,
                 against=against,
@@ -153,24 +152,3 @@ def read_all(source: "Source") -> "Scores":
         )
     except OpenSetError as error:
         raise OpenSetError(f"{source.name}: {error}") from error
-
-
-@contextmanager
-def counting(text: str, total: int) -> Iterator[Callable[[int], object]]:
-    """A bar on standard error with rows per second and the time left; nothing where nobody watches."""
-    from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn, TimeRemainingColumn
-    from rich.text import Text
-
-    from openset._io.terminal import make_console
-
-    class Speed(ProgressColumn):
-        """Rows per second."""
-
-        def render(self, task: Task) -> Text:
-            return Text("" if not task.speed else f"{task.speed:,.0f} rows/s")
-
-    watching = make_console(stderr=True)
-    columns = (TextColumn("{task.description}"), BarColumn(), Speed(), TimeRemainingColumn())
-    with Progress(*columns, console=watching, transient=True, disable=not watching.is_terminal) as bar:
-        task = bar.add_task(text, total=total)
-        yield lambda steps: bar.advance(task, steps)

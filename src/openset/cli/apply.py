@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from openset._core.numbers import exact, percents
 from openset.cli._console import BackgroundOption, JsonOption, ScoreOption, console, progress, table
 from openset.cli._outputs import check_outputs
 from openset.cli.threshold import ForceOption, read_threshold
@@ -87,8 +88,8 @@ def _show(applied: "Applied", decider: "Decider", out: Path | None) -> None:
         screen.print(f"{one.file}: {_counted(one.n_unknown, one.n)}", highlight=False, markup=False)
     rate, frozen = applied.unknown, decider.threshold
     screen.print(
-        f"{_counted(rate.count, rate.n)}, {rate.value:.1%} [{rate.interval.low:.1%}, {rate.interval.high:.1%}], by the "
-        f"threshold {frozen.value:.4g} ({frozen.rule}).",
+        f"{_counted(rate.count, rate.n)}, {percents(rate.value, rate.interval.low, rate.interval.high)}, by the "
+        f"threshold {exact(frozen.value)} ({frozen.rule}).",
         highlight=False,
         markup=False,
     )

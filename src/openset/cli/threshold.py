@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from openset._core.numbers import exact, percent, percents
 from openset.cli._console import (
     AgainstOption,
     BackgroundOption,
@@ -31,15 +32,6 @@ if TYPE_CHECKING:
     from openset.operating import Rates, Threshold
     from openset.scores import Scores
 
-_MEANING = {
-    "acceptance": "knowns accepted",
-    "ccr": "knowns accepted and correct",
-    "accuracy_on_accepted": "accuracy on accepted knowns",
-    "operational_accuracy": "all decided correctly (OOSA)",
-    "fpr": "open-set samples accepted",
-    "fpr_negative": "negatives accepted",
-    "fpr_unknown": "unknowns accepted",
-}
 ForceOption = Annotated[
     bool,
     typer.Option("--force", help="Apply a threshold that was chosen for another score, model or classes."),
@@ -150,7 +142,7 @@ def command(
     screen = console()
     made_for = frozen.origin.score_text
     screen.print(
-        f"Threshold [bold]{_exact(frozen.value)}[/bold] by rule {escape(frozen.rule)}, chosen on {frozen.n:,} samples"
+        f"Threshold [bold]{exact(frozen.value)}[/bold] by rule {escape(frozen.rule)}, chosen on {frozen.n:,} samples"
         + (f", score {escape(made_for)}." if made_for else ".")
     )
     # A frozen threshold keeps the shares; the accuracy can be given where the scores it was chosen on are at hand.
@@ -162,8 +154,8 @@ def command(
         )
     if precision is not None:
         screen.print(
-            f"If {100 * (unknown_share or 0):.3g}% of what arrives is unknown, {precision:.1%} of what is accepted is "
-            "known."
+            f"If {100 * (unknown_share or 0):.3g}\u00a0% of what arrives is unknown, {percent(precision)} of what is "
+            "accepted is known."
         )
     for note in notes:
         screen.print(f"Note: {note}", style="yellow", highlight=False, markup=False)
@@ -180,23 +172,16 @@ def read_threshold(path: Path) -> "Threshold":
         return Threshold.read(path)
 
 
-def _exact(value: float) -> str:
-    """As few digits as tell it from all other numbers: rounded, it would lie on the other side of some score."""
-    import numpy as np
-
-    with np.errstate(over="ignore"):
-        single = np.float32(value)
-    return str(single if float(single) == value else np.float64(value))
-
-
 def _shares(chosen: Mapping[str, float], applied: "Rates | None", name: str) -> "Table":
     """What becomes of each kind of sample; intervals where the threshold was not chosen on the samples."""
     from rich.markup import escape
 
+    from openset.operating.rates import MEANING
+
     made = table("", "where chosen", *([] if applied is None else [escape(name)]))
     groups = [key for key in dict.fromkeys([*chosen, *(applied or {})]) if key.startswith("fpr@")]
-    for key, meaning in (_MEANING | {key: f"{key.partition('@')[2]} accepted" for key in groups}).items():
-        cells = [f"{chosen[key]:.1%}" if key in chosen else ""]
+    for key, meaning in (MEANING | {key: f"{key.partition('@')[2]} accepted" for key in groups}).items():
+        cells = [percent(chosen[key]) if key in chosen else ""]
         if applied is not None:
             cells.append(with_interval(applied, key) if key in applied else "")
         if any(cells):
@@ -205,9 +190,9 @@ def _shares(chosen: Mapping[str, float], applied: "Rates | None", name: str) -> 
 
 
 def with_interval(rates: "Rates", key: str) -> str:
-    """`93.4% [92.0%, 94.1%]`."""
+    """`93.4 % [92.0 %, 94.1 %]`."""
     interval = rates.rates[key].interval
-    return f"{interval.value:.1%} [{interval.low:.1%}, {interval.high:.1%}]"
+    return percents(interval.value, interval.low, interval.high)
 
 
 def _check_share(unknown_share: float, *, used: bool) -> None:
