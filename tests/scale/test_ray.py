@@ -11,6 +11,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from openset.errors import OpenSetError
+from openset.scale.engines import ENGINES
 from openset.scale.evaluation import evaluate_source
 from openset.scale.source import open_source
 from samples import random_dataset
@@ -108,26 +110,11 @@ def test_a_bad_row_is_told(command, write_parts):
     assert "unknown_score is nan in row" in errors
 
 
-BLOCK = """
-import sys
-from importlib.abc import MetaPathFinder
+def test_a_cluster_that_does_not_start(monkeypatch):
+    def late(**_):
+        raise Exception("The current node timed out during startup.\nMore.")  # noqa: TRY002 (as Ray does)
 
-class NotHere(MetaPathFinder):
-    def find_spec(self, name, path=None, target=None):
-        if name.partition(".")[0] == "openset":
-            raise ModuleNotFoundError(f"No module named '{name}'", name=name)
-
-if any("default_worker" in word for word in sys.orig_argv):
-    sys.meta_path.insert(0, NotHere())
-"""
-
-
-@pytest.mark.slow
-def test_workers_without_openset(command, write_parts, tmp_path):
-    (tmp_path / "site").mkdir()
-    (tmp_path / "site" / "sitecustomize.py").write_text(BLOCK)
-    path = os.pathsep.join([str(tmp_path / "site"), os.environ.get("PYTHONPATH", "")])
-    process = command(write_parts(*random_dataset(60)), "--engine", "ray", "--bounds", PYTHONPATH=path)
-    said, errors = process.communicate(timeout=300)
-    assert process.returncode == 2, errors + said
-    assert "The workers cannot import openset: pip install 'openset[ray]' on every machine of the cluster." in errors
+    monkeypatch.delenv("RAY_ADDRESS", raising=False)
+    monkeypatch.setattr("ray.init", late)
+    with pytest.raises(OpenSetError, match="A local Ray cluster cannot be reached or started: The current node timed"):
+        ENGINES["ray"](1).__enter__()

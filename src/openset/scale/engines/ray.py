@@ -39,7 +39,7 @@ class OnRay(Engine):
                 logging_level=logging.ERROR,
                 log_to_driver=False,
             )
-        except (OSError, ValueError, RuntimeError) as error:
+        except Exception as error:  # of any kind: Ray tells by a bare one that its own processes did not start in time
             where = f"The Ray cluster at {address} ({ADDRESS})" if address else "A local Ray cluster"
             first = (str(error) or type(error).__name__).splitlines()[0]
             raise OpenSetError(f"{where} cannot be reached or started: {first}") from error
