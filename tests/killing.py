@@ -3,8 +3,8 @@
 import json
 import time
 
+from openset._io.folder_lock import is_held, owner_of
 from openset.train.checkpoint import read_description
-from openset.train.lock import is_held, owner_of
 
 
 def in_training(out, *, least=3, most=40, but=()):

@@ -1,6 +1,7 @@
 """Outputs of models that a user has: the numbers are the model's own, whatever it was made with."""
 
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -11,6 +12,7 @@ import pytest
 from PIL import Image
 
 from model_samples import BIAS, CLASSES, WEIGHT, make_onnx, picture_bytes, run
+from openset.errors import OpenSetError
 from openset.models.outputs import write_outputs
 from openset.models.parts import Parts
 from openset.models.samples import Reading, open_samples
@@ -288,6 +290,42 @@ def test_a_folder_with_other_files_is_not_touched(small_onnx, photos, tmp_path, 
     assert "logits, features of 21 samples are in" in " ".join(capsys.readouterr().out.split())
     assert run("outputs", f"onnx:{small_onnx}", photos, "--out", tmp_path / "o.xlsx") == 2
     assert "into a folder (no ending)" in " ".join(capsys.readouterr().err.split())
+
+
+def test_a_label_beyond_the_logits_is_refused(tmp_path):
+    (tmp_path / "a.png").write_bytes(picture_bytes("red"))
+    (tmp_path / "list.csv").write_text("path,label\na.png,999999999\n")
+    samples = open_samples([str(tmp_path / "list.csv")], "images", Reading())
+    with pytest.raises(OpenSetError, match="label is 999999999, and counting has 2 classes, 0 to 1"):
+        write_outputs(Counting(), samples, tmp_path / "o.npz")
+
+
+@pytest.mark.usefixtures("_parts_of_four")
+def test_two_at_once_do_not_take_each_others_parts(photos, tmp_path):
+    samples = open_samples([str(photos)], "images", Reading(labels="none"))
+    refused = []
+
+    class Meeting(Counting):
+        def run(self, batch):
+            if self.seen == 10:
+                with pytest.raises(OpenSetError, match="is in use by process"):
+                    write_outputs(Counting(), samples, tmp_path / "o.npz", batch=2)
+                refused.append(self.seen)
+            return super().run(batch)
+
+    assert write_outputs(Meeting(), samples, tmp_path / "o.npz", batch=2).n == 21
+    assert refused == [10]
+    assert not list(tmp_path.glob(".o*"))
+
+
+def test_a_picture_changed_in_place_is_another_sample(tmp_path):
+    file = tmp_path / "a.png"
+    file.write_bytes(picture_bytes("red"))
+    before = open_samples([str(file)], "images", Reading(labels="none")).fingerprint
+    times = file.stat()
+    file.write_bytes(picture_bytes("red")[:-1] + b"x")
+    os.utime(file, ns=(times.st_atime_ns, times.st_mtime_ns))
+    assert open_samples([str(file)], "images", Reading(labels="none")).fingerprint != before
 
 
 def test_numbers_that_are_none_are_named(photos, tmp_path):

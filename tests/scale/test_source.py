@@ -103,6 +103,21 @@ def test_a_file_that_is_cut_off(folder):
         open_source(str(folder))
 
 
+@pytest.mark.parametrize("about", ["{", "[" * 100_000, "1" * 5000, '{"class_names": ["\\ud800"]}'])
+def test_what_a_file_tells_of_itself_may_be_damaged(folder, about):
+    file = folder / "1.parquet"
+    pl.read_parquet(file).write_parquet(file, metadata={"openset": about})
+    with pytest.raises(OpenSetError, match="1.parquet: its 'openset' entry"):
+        open_source(str(folder))
+
+
+def test_folders_that_are_named_like_files_are_looked_into(folder):
+    inner = folder / "more.parquet"
+    inner.mkdir()
+    (folder / "1.parquet").rename(inner / "1.parquet")
+    assert open_source(str(folder)).n_rows == 60
+
+
 def test_a_file_that_changes_between_the_passes(folder, monkeypatch):
     source = open_source(str(folder), part_rows=10)
     file = folder / "1.parquet"

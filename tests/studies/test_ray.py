@@ -10,8 +10,8 @@ import polars as pl
 import pytest
 
 from killing import in_training, resumptions
+from openset._io.folder_lock import is_held
 from openset.cli import main
-from openset.train.lock import is_held
 from ray_clusters import OPENSET, command, two_machines
 
 pytest.importorskip("ray", reason="Ray is not installed: pip install 'openset[ray]'")

@@ -35,14 +35,14 @@ def run_file(path: str | Path) -> ModuleType:
     sys.modules[name] = module  # dataclasses and pickling look a class's module up there
     try:
         spec.loader.exec_module(module)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         del sys.modules[name]
         line = f", line {error.lineno}" if isinstance(error, SyntaxError) else _line(error, file)
         raise OpenSetError(f"{path}{line} failed: {type(error).__name__}: {error}") from error
     return module
 
 
-def _line(error: Exception, file: Path) -> str:
+def _line(error: BaseException, file: Path) -> str:
     """Where in the file it was raised."""
     line, trace = "", error.__traceback__
     while trace is not None:

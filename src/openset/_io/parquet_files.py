@@ -13,6 +13,7 @@ import numpy as np
 
 from openset._io.parquet import readable
 from openset._io.parquet_pages import check_pages, row_groups
+from openset._io.paths import existing
 from openset.errors import OpenSetError
 
 if TYPE_CHECKING:
@@ -64,9 +65,14 @@ def files_of(text: str) -> Files:
     return _on_store(scheme)
 
 
+def is_address(text: str) -> bool:
+    """Whether a name on the command line is that of something on an object store."""
+    return _BETWEEN in text
+
+
 def is_many(text: str) -> bool:
     """Whether a name on the command line is a pattern, a folder or an address: files that are one model's rows."""
-    if _BETWEEN in text:
+    if is_address(text):
         return True
     return not Path(text).is_file() and (Path(text).is_dir() or any(sign in text for sign in _SIGNS))
 
@@ -86,10 +92,10 @@ def check_found(text: str, found: Sequence[str]) -> None:
 class _OnDisk:
     def find(self, text: str) -> list[str]:
         path = Path(text)
-        if path.is_file():
+        if path.exists() and not path.is_dir():
             return [text]
         if path.is_dir():
-            found = sorted(path.rglob("*.parquet"))
+            found = sorted(file for file in path.rglob("*.parquet") if not file.is_dir())
             if not found:
                 raise OpenSetError(f"{text} is a folder without .parquet files.")
             return list(map(str, found))
@@ -108,7 +114,7 @@ class _OnDisk:
     def describe(self, file: str) -> Described:
         import polars as pl
 
-        path = Path(file)
+        path = existing(file)
         with readable(path):
             check_pages(path)
             schema = pl.scan_parquet(path, glob=False).collect_schema()

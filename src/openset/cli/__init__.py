@@ -3,6 +3,7 @@
 import io
 import os
 import sys
+import warnings
 from pathlib import Path
 
 import typer
@@ -42,6 +43,8 @@ def main(arguments: list[str] | None = None) -> None:
     prefer_avx2()
     if isinstance(sys.stdout, io.TextIOWrapper):  # a terminal that lacks a letter shows its number
         sys.stdout.reconfigure(errors="backslashreplace")
+    # Pillow refuses pictures that fill the memory; of those of half that size it only warns, as large photographs are.
+    warnings.filterwarnings("ignore", message="Image size .* exceeds limit of")
     try:
         try:
             from openset.cli._plugins import run_plugins

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from openset._core.numbers import exact, percents
 from openset.cli._console import JsonOption, SkipCorruptOption, console, say, show_table
 from openset.cli._outputs import FiguresOption, ReportOption, check_outputs, say_written
 from openset.cli._plugins import OWN, resolving
@@ -65,10 +66,10 @@ def command(
 
     from rich.markup import escape
 
+    from openset._io.folder_lock import hold
     from openset.cli._training import training_bar
     from openset.train.config import read_config
     from openset.train.interrupt import Interrupted
-    from openset.train.lock import hold
     from openset.train.processes import is_first_process
     from openset.train.run import begin, for_vectors, holds_vectors, settle_method, train
 
@@ -193,8 +194,11 @@ def show(summary: dict[str, Any], document: "Document", out: Path) -> None:
     screen = console()
     threshold, applied = summary["threshold"], summary["on_test"]
     screen.print(
-        f"Threshold {threshold['value']:.4g} ({threshold['rule']} on validation data) accepts "
-        f"{_accepted(applied, 'acceptance')} of the known and {_accepted(applied, 'fpr')} of the open-set test samples."
+        f"Threshold {exact(threshold['value'])} ({threshold['rule']} on validation data) accepts "
+        f"{_accepted(applied, 'acceptance')} of the known and {_accepted(applied, 'fpr')} of the open-set test "
+        "samples.",
+        highlight=False,
+        markup=False,
     )
     for note in summary["notes"]:
         screen.print(f"Note: {note}", style="dim", highlight=False, markup=False)
@@ -208,5 +212,4 @@ def show(summary: dict[str, Any], document: "Document", out: Path) -> None:
 def _accepted(applied: dict[str, Any], name: str) -> str:
     """A fraction with its interval, where the summary has one."""
     entry = next((one for one in applied.get("rates", []) if one["name"] == name), None)
-    interval = "" if entry is None else f" \\[{entry['low']:.1%}, {entry['high']:.1%}]"
-    return f"{applied[name]:.1%}{interval}"
+    return percents(applied[name], *(None if entry is None else entry[end] for end in ("low", "high")))

@@ -80,6 +80,14 @@ class Metric:
             raise OpenSetError(f"{self.name} needs the option '{min(needed - made.keys())}'.")
         return made
 
+    def has_delong(self, params: Mapping[str, Any]) -> bool:
+        """Whether DeLong's interval is that of the metric with these options: it is for none but the usual ones.
+
+        >>> METRICS["open_auc"].has_delong({"ties": "half"}), METRICS["open_auc"].has_delong({"ties": "strict"})
+        (True, False)
+        """
+        return self.interval == "delong" and self.options(params) == self.options({})
+
     @property
     def summary(self) -> str:
         """First line of the documentation."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from openset._io.folder_lock import hold
 from openset._io.npz import write_npz
 from openset._io.pictures import BadImageError
 from openset.errors import OpenSetError
@@ -81,19 +82,23 @@ def write_outputs(
     progress: Callable[[int], object] = lambda _: None,
     tell: Callable[[str], object] = lambda _: None,
 ) -> Written:
-    """Run the model over all samples and write one NPZ file, or a folder of parts; what a stopped run did is used."""
+    """Run the model over all samples and write one NPZ file, or a folder of parts; what a stopped run did is used.
+
+    Two at once of different models would take each other's parts for their own, so the second is refused.
+    """
     if out.suffix.lower() not in _ENDS:
         raise OpenSetError(
             f"Cannot write {out}: outputs go into a file that ends in .npz, or, in parts, into a folder (no ending)."
         )
     plan = {"model": model.fingerprint, "samples": samples.fingerprint}
     parts = Parts.beside(out, plan, len(samples), batch)
-    resumed = parts.begin(progress, tell)
-    runner = engine or ENGINES["local"](Opening(model.name))
-    runner.run(model, Storing(), samples, parts, batch=batch, progress=progress)
-    if model.head is None and (runner.elsewhere or resumed == len(samples)):
-        _run_one(model, samples)  # its last layer is known once it has run in this process
-    n, arrays, left_out = _ENDS[out.suffix.lower()](parts, model, samples, out)
+    with hold(out.with_name(f".{out.name}.lock")):
+        resumed = parts.begin(progress, tell)
+        runner = engine or ENGINES["local"](Opening(model.name))
+        runner.run(model, Storing(), samples, parts, batch=batch, progress=progress)
+        if model.head is None and (runner.elsewhere or resumed == len(samples)):
+            _run_one(model, samples)  # its last layer is known once it has run in this process
+        n, arrays, left_out = _ENDS[out.suffix.lower()](parts, model, samples, out)
     return Written(n, tuple(arrays), tuple(left_out), (*samples.notes, *model.notes), resumed)
 
 
@@ -171,3 +176,9 @@ def _check_classes(table: "pl.DataFrame", model: Model, samples: Samples) -> Non
     if table.height:
         width = sum(name.startswith("logit_") for name in table.columns) - model.background
         check_number(model.class_names or samples.class_names, width, model.name, samples.name)
+        if samples.labels is not None and samples.labels.max() >= width:
+            row = int(samples.labels.argmax())
+            raise OpenSetError(
+                f"{samples.name}, {samples.ids[row]}: the label is {samples.labels[row]}, and {model.name} has {width} "
+                f"classes, 0 to {width - 1}."
+            )

@@ -13,6 +13,8 @@ from openset._core.labels import LabelWords, as_column, read_labels
 from openset._io.paths import is_folder
 from openset._io.score_files import naming
 from openset._io.tables import read_table
+from openset._io.text_files import text_lines
+from openset.data.fingerprints import file_state
 from openset.data.images import SUFFIXES
 from openset.data.place import inside
 from openset.errors import OpenSetError, did_you_mean
@@ -141,7 +143,7 @@ def _of_files(
     found = None if labels is None else _numbers(labels, reading, where)
     if found is not None and found[1] is not None and reading.class_names is None:
         notes = (*notes, _BY_ORDER)
-    stamps = [(one.stat().st_size, one.stat().st_mtime_ns) if one.is_file() else (0, 0) for one in files]
+    stamps = [file_state(one.stat()) if one.is_file() else (0, 0, 0, 0) for one in files]
     return Samples(
         name,
         _unique(ids, name),
@@ -185,10 +187,7 @@ def _by_folder(
 def _of_list(path: Path, reading: Reading) -> Samples:
     """A table with a column `path`, and perhaps `label` and `id`; or a text file with one path per line."""
     if path.suffix.lower() == ".txt":
-        try:
-            names = [line.strip() for line in path.read_text(encoding="utf-8-sig").splitlines() if line.strip()]
-        except UnicodeDecodeError as error:
-            raise OpenSetError(f"{path} is not a text file in UTF-8: save it as UTF-8.") from error
+        names = [line.strip() for line in text_lines(path) if line.strip()]
         labels: list[str] | None = None
         ids: list[str] | None = None
     else:

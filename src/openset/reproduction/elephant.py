@@ -5,7 +5,8 @@ from pathlib import Path
 
 from openset.detection.choosing import best_f_beta
 from openset.detection.measure.errors import Errors
-from openset.detection.measure.evaluation import OpenSetEvaluation, matched
+from openset.detection.measure.ranking import matched
+from openset.detection.measure.result import OpenSetEvaluation
 from openset.detection.read.names import plain
 from openset.errors import OpenSetError
 from openset.reproduction import claims_elephant as claims

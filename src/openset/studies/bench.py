@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from openset.errors import OpenSetError
+from openset.evaluation import HEADLINE
 from openset.metrics import METRICS
 from openset.protocols import n_splits
 from openset.results.spread import Spread, spread_of
@@ -18,10 +19,8 @@ from openset.studies.summaries import value_of
 from openset.train.config import read_config
 from openset.train.run import for_vectors, holds_vectors
 
-COLUMNS = tuple(name for name, card in METRICS.items() if card.headline and not card.variants[0])
-"""The headline metrics that need no option."""
 _MOST_SPLITS = 5  # when nobody says how many: as the papers have
-TITLES = {name: METRICS[name].title for name in COLUMNS}
+TITLES = {name: METRICS[name].title for name in HEADLINE}
 
 
 @dataclass(frozen=True)
@@ -121,7 +120,7 @@ class Row:
         return next(iter(self.spreads.values())).n
 
 
-def tabulate(done: Sequence[tuple[Cell, Mapping[str, Any]]], metrics: Sequence[str] = COLUMNS) -> list[Row]:
+def tabulate(done: Sequence[tuple[Cell, Mapping[str, Any]]], metrics: Sequence[str] = HEADLINE) -> list[Row]:
     """One row per protocol, method and value of what varies, over splits and seeds."""
     rows = []
     for name in dict.fromkeys((cell.key.protocol, cell.key.name) for cell, _ in done):
