@@ -244,7 +244,7 @@ def test_without_pictures_there_is_one_sentence_and_no_page(files, page_words, c
         (["--ratios", "0.1:0.4"], "neither a number nor a range such as 0.1:4.6:0.1"),
         (["--ratios", "0.5:0.1:0.1"], "never ends; write it as first:last:step"),
         (["--require", "awi"], "write for example 'recall>=0.5'"),
-        (["--require", "awi<=1"], "add a bar on precision, precision_open or map"),
+        (["--require", "awi<=1"], "add a bar on map, precision or precision_open"),
         (
             ["--require", "awi.high<=1", "--require", "map>=0", "--recall", "0.5", "--bootstrap", "0"],
             "has no interval; give --bootstrap",
@@ -344,7 +344,7 @@ def test_compare(files, capsys):
     )  # fmt: skip
     assert (code, err) == (0, "")
     assert "AWI" in out
-    assert "| FP per 1,000 wild | 0.5 | 750.0 | 750.0 | +.0 \\[+.0, +.0\\] | - |" in (files / "c.md").read_text()
+    assert "| false detections per 1,000 wild images | 0.5 | 750.0 | 750.0 | +.0 \\[+.0, +.0\\] | - |" in (files / "c.md").read_text()
     assert "They cannot be told apart." in out
     assert "Left out at recall 0.5, which neither reaches: b." in out
     assert "difference = first minus second" in " ".join(out.split())

@@ -15,6 +15,7 @@ from openset._io import checksums
 from openset._io.atomic import replacing
 from openset._io.json_files import parse_json
 from openset._io.paths import existing
+from openset._io.tensor_files import in_order
 from openset.errors import OpenSetError, needing
 from openset.posthoc.card import Learned, Score
 from openset.posthoc.numerics import Array
@@ -97,7 +98,7 @@ class FittedScore:
         description = json.dumps(about, allow_nan=False)
         marks = {_KEY: description, checksums.KEY: checksums.checksum(description, self.learned)}
         with replacing(path) as temporary:
-            temporary.write_bytes(save(dict(self.learned), marks))
+            temporary.write_bytes(in_order(save(dict(self.learned), marks)))
 
     @classmethod
     def load(cls, path: str | Path) -> "FittedScore":
