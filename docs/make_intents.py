@@ -72,7 +72,7 @@ def make_outputs(table: pl.DataFrame, out: Path) -> dict[str, Outputs]:
             "ids": np.flatnonzero(rows).astype(np.str_),
         }
         write_npz(out / f"{name}.npz", arrays)
-        found[name] = Outputs(arrays["labels"], arrays["logits"], features, name=name, head=(weight, bias))
+        found[name] = Outputs(arrays["logits"], features, labels=arrays["labels"], name=name, head=(weight, bias))
     return found
 
 

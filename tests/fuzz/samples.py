@@ -102,7 +102,7 @@ def _write_outputs(folder: Path) -> None:
         np.savez(folder / f"outputs_{name}.npz", labels=numbers, logits=features @ weight.T + bias, features=features,
                  weight=weight, bias=bias)  # fmt: skip
     stored = np.load(folder / "outputs_train.npz")
-    outputs = Outputs(stored["labels"], logits=stored["logits"], features=stored["features"])
+    outputs = Outputs(stored["logits"], stored["features"], labels=stored["labels"])
     for name in ("knn(k=3)", "mahalanobis"):
         fit(name, outputs).save(folder / f"{name.partition('(')[0]}.safetensors")
 

@@ -224,7 +224,7 @@ def test_scores_from_files_keep_what_they_belong_to(tmp_path, kind):
 def test_a_score_fitted_on_something_else_is_another():
     rng = np.random.default_rng(0)
     labels, logits, features = np.array([0, 1, 0, -2]), rng.normal(size=(4, 2)), rng.normal(size=(4, 3))
-    train = [Outputs(np.array([0, 1] * 5), rng.normal(size=(10, 2)), rng.normal(size=(10, 3))) for _ in range(2)]
+    train = [Outputs(rng.normal(size=(10, 2)), rng.normal(size=(10, 3)), labels=np.array([0, 1] * 5)) for _ in range(2)]
 
     def scores(score, fit):
         return Scores.from_logits(labels, logits, score=score, features=features, fit=fit)

@@ -49,7 +49,9 @@ def test_the_list_names_everything_and_what_it_needs(capsys, tmp_path):
     assert openset("reproduce", "--json", tmp_path / "list.json") == 0
     said = capsys.readouterr().out
     assert all(name in said for name in ENTRIES)
-    listed = {one["name"]: one["needs"] for one in json.loads((tmp_path / "list.json").read_text())}
+    content = json.loads((tmp_path / "list.json").read_text())
+    assert content["schema"] == 1
+    listed = {one["name"]: one["needs"] for one in content["entries"]}
     assert set(listed) == set(ENTRIES)
     assert listed["openauc/time"]["paper"] == "-"
 

@@ -65,9 +65,14 @@ def files_of(text: str) -> Files:
     return _on_store(scheme)
 
 
+def is_address(text: str) -> bool:
+    """Whether a name on the command line is that of something on an object store."""
+    return _BETWEEN in text
+
+
 def is_many(text: str) -> bool:
     """Whether a name on the command line is a pattern, a folder or an address: files that are one model's rows."""
-    if _BETWEEN in text:
+    if is_address(text):
         return True
     return not Path(text).is_file() and (Path(text).is_dir() or any(sign in text for sign in _SIGNS))
 

@@ -58,13 +58,13 @@ def read_execution(
 
 
 def read_tuned(
-    file: Path, protocols: Sequence[str], settings: list[str] | None, said: Mapping[str, Any]
+    file: Path, protocols: Sequence[str], settings: list[str] | None, given: Mapping[str, Any]
 ) -> "dict[str, Setting]":
     """What `openset tune` has chosen, to be set in the recipe; the user is told what it is."""
     from openset.studies.choice import read_choice
 
     choice = read_choice(file)
-    fields = choice.fields(settings or (), said)
+    fields = choice.fields(settings or (), given)
     console().print(choice.note(protocols), style="dim", highlight=False, markup=False, soft_wrap=True)
     return fields
 
@@ -87,8 +87,8 @@ def run_and_report(
     """Run cells, saying what comes out: metrics by their `titles`. What other shards have finished is there too."""
     from rich.markup import escape
 
+    from openset._core.numbers import counted, number
     from openset.cli._training import training_bar
-    from openset.results.numbers import counted
     from openset.studies.grid import Shard, run_grid
     from openset.studies.running import Outcome, is_finished, run_cell
     from openset.studies.summaries import value_of
@@ -104,7 +104,7 @@ def run_and_report(
         if outcome.summary is None:
             screen.print(f"{name}: [red]failed[/red]: {escape(outcome.reason)}", highlight=False)
             return
-        values = "  ".join(f"{title} {value_of(outcome.summary, metric):.3f}" for metric, title in titles.items())
+        values = "  ".join(f"{title} {number(value_of(outcome.summary, metric))}" for metric, title in titles.items())
         screen.print(f"{name}: {values}", highlight=False)
 
     executor = execution.executor(

@@ -1,7 +1,5 @@
 """Options of the commands that run a model, and what they say while it runs."""
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -84,38 +82,3 @@ def _numbers(option: str, text: str | None) -> tuple[float, ...] | None:
     if option == "--std" and not all(one > 0 for one in found):
         raise OpenSetError("--std must be above 0.")
     return found
-
-
-@contextmanager
-def running_bar(text: str, total: int) -> Iterator[Callable[[int], object]]:
-    """A bar on standard error with the rate and the time left; nothing where nobody watches."""
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
-
-    from openset._io.terminal import make_console
-
-    screen = make_console(stderr=True)
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("{task.fields[rate]}"),
-        TimeElapsedColumn(),
-        TextColumn("left"),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=screen, transient=True, disable=not screen.is_terminal) as bar:
-        task = bar.add_task(text, total=total, rate="")
-
-        def advance(steps: int) -> None:
-            bar.advance(task, steps)
-            speed = bar.tasks[0].speed
-            bar.update(task, rate="" if speed is None else f"{speed:,.0f}/s")
-
-        yield advance

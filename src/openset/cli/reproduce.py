@@ -144,18 +144,17 @@ def command(
 
 def _list(json: Path | None) -> None:
     from openset._io.json_files import write_json
-    from openset.reproduction import ENTRIES
+    from openset.reproduction import ENTRIES, SCALES
     from openset.results.table import Table
 
-    scales = ("smoke", "cpu", "paper")
     content: list[dict[str, Any]] = []
     for entry in ENTRIES.values():
-        needs = {scale: str(entry.needs[scale]) if scale in entry.needs else "-" for scale in scales}
+        needs = {scale: str(entry.needs[scale]) if scale in entry.needs else "-" for scale in SCALES}
         content.append({"name": entry.name, "title": entry.title, "needs": needs})
     rows = [[one["name"], one["title"], *one["needs"].values()] for one in content]
-    show_table(Table(["name", "what it is", *(f"needs: {scale}" for scale in scales)], rows, align="lllll"))
+    show_table(Table(["name", "what it is", *(f"needs: {scale}" for scale in SCALES)], rows, align="lllll"))
     if json is not None:
-        write_json(json, content)
+        write_json(json, {"schema": 1, "entries": content})
 
 
 def _show(report: "Report") -> None:

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from openset._core.numbers import exact, percents
 from openset.cli._console import JsonOption, SkipCorruptOption, console, say, show_table
 from openset.cli._outputs import FiguresOption, ReportOption, check_outputs, say_written
 from openset.cli._plugins import OWN, resolving
@@ -22,7 +23,7 @@ DataRootOption = Annotated[
 
 
 def command(
-    recipe: Annotated[str | None, typer.Argument(help="A YAML recipe, or the name of one that comes along.")] = None,
+    recipe: Annotated[str | None, typer.Argument(help="A YAML recipe, or the name of a bundled one.")] = None,
     protocol: Annotated[
         str | None,
         typer.Option("--protocol", "-p", help="Protocol name, YAML file, or folder with known/ and unknown/."),
@@ -90,10 +91,10 @@ def command(
         from openset.cli._grid import read_tuned
 
         given |= read_tuned(tuned, [] if protocol is None else [protocol], settings, given)
-    wording = recipe is not None or bool(settings) or any(value is not None for value in given.values())
+    is_configured = recipe is not None or bool(settings) or any(value is not None for value in given.values())
     begun = out / "config.yaml" if resume and recipe is None and out is not None else None
     base = begun if begun is not None and begun.exists() else recipe  # what is given would change the run that is there
-    config = read_config(base, settings or (), **given) if wording or not resume else None
+    config = read_config(base, settings or (), **given) if is_configured or not resume else None
     if config is not None and holds_vectors(config.protocol, config.data_root):
         config = for_vectors(config)
     note = ""
@@ -107,7 +108,7 @@ def command(
         if config is None:
             raise OpenSetError("Say which run to resume: --out DIR.")
         out = Layout(Path("runs")).folder(config)
-    if resume and not wording:
+    if resume and not is_configured:
         config = None
     screen = console()
     first = is_first_process(config)
@@ -193,8 +194,11 @@ def show(summary: dict[str, Any], document: "Document", out: Path) -> None:
     screen = console()
     threshold, applied = summary["threshold"], summary["on_test"]
     screen.print(
-        f"Threshold {threshold['value']:.4g} ({threshold['rule']} on validation data) accepts "
-        f"{_accepted(applied, 'acceptance')} of the known and {_accepted(applied, 'fpr')} of the open-set test samples."
+        f"Threshold {exact(threshold['value'])} ({threshold['rule']} on validation data) accepts "
+        f"{_accepted(applied, 'acceptance')} of the known and {_accepted(applied, 'fpr')} of the open-set test "
+        "samples.",
+        highlight=False,
+        markup=False,
     )
     for note in summary["notes"]:
         screen.print(f"Note: {note}", style="dim", highlight=False, markup=False)
@@ -208,5 +212,4 @@ def show(summary: dict[str, Any], document: "Document", out: Path) -> None:
 def _accepted(applied: dict[str, Any], name: str) -> str:
     """A fraction with its interval, where the summary has one."""
     entry = next((one for one in applied.get("rates", []) if one["name"] == name), None)
-    interval = "" if entry is None else f" \\[{entry['low']:.1%}, {entry['high']:.1%}]"
-    return f"{applied[name]:.1%}{interval}"
+    return percents(applied[name], *(None if entry is None else entry[end] for end in ("low", "high")))

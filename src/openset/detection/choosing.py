@@ -159,6 +159,21 @@ RULES: Mapping[str, _Rule] = {
 _JUDGED_AT_A_RATIO = ("precision", "f_beta")
 
 
+def parse_rule(rule: str) -> tuple[str, float]:
+    """Name and number of a rule: `recall=0.3`.
+
+    >>> parse_rule("f_beta=2")
+    ('f_beta', 2.0)
+    """
+    name, _, text = (part.strip() for part in rule.partition("="))
+    if name not in RULES:
+        raise OpenSetError(f"There is no rule named {name!r}. {did_you_mean(name, RULES)}")
+    try:
+        return name, float(text)
+    except ValueError:
+        raise OpenSetError(f"The rule {rule!r} needs a number, as in '{name}=0.3'.") from None
+
+
 def choose(
     data: OpenSetData, ranked: Ranked, rule: str, *, ratio: float = 0.0, matching: str = "voc", iou: float = 0.5
 ) -> Thresholds:
@@ -168,13 +183,7 @@ def choose(
     detections per 1,000 wild images, all classes together under one threshold; `wild_fp_per_class`, each on its own.
     `matching` and `iou` say how `ranked` was matched, which is written down with the thresholds.
     """
-    name, _, text = rule.partition("=")
-    if name not in RULES:
-        raise OpenSetError(f"There is no rule named {name!r}. {did_you_mean(name, RULES)}")
-    try:
-        value = float(text)
-    except ValueError:
-        raise OpenSetError(f"The rule {rule!r} needs a number, as in '{name}=0.3'.") from None
+    name, value = parse_rule(rule)
     if ratio and name not in _JUDGED_AT_A_RATIO:
         raise OpenSetError(f"The rule {name!r} does not depend on a wilderness ratio: leave the ratio {ratio:g} out.")
     thresholds = RULES[name](data, ranked, value, ratio)

@@ -18,10 +18,9 @@ from openset.detection.measure.rates import FEW_EVENTS, Estimate
 from openset.detection.measure.resampling import AtRecalls, Counts, Draw, Interpolated, draws
 from openset.detection.measure.sets import OpenSetData, limited, silence, wilderness_levels
 from openset.detection.measure.wilderness import VARIANTS, Wilderness, pooled, pooled_precision, wilderness_rows
+from openset.detection.metrics import METRICS
 from openset.detection.read.coco import Bools, Floats
 from openset.errors import OpenSetError, check_choice, check_share
-
-_HIGHER_IS_BETTER = {"map": True, "precision": True, "fp_per_1000": False, "awi": False}
 
 
 @dataclass(frozen=True)
@@ -52,7 +51,7 @@ class Difference:
         """Which detector is clearly better in this metric: 1, 2, or 0."""
         if not self.clear:
             return 0
-        return 1 if (self.difference > 0) == _HIGHER_IS_BETTER[self.name] else 2
+        return 1 if (self.difference > 0) == (METRICS[self.name].better == "higher") else 2
 
 
 @dataclass(frozen=True)
@@ -226,14 +225,13 @@ def _conclude(
     rows: Sequence[Difference], common: Sequence[CommonClasses], sets: Sequence[OpenSetData]
 ) -> tuple[int, tuple[tuple[int, str], ...]]:
     """Who is better, if anybody, and what can be said of each."""
-    called = {"map": "mAP", "precision": "precision", "fp_per_1000": "false detections on wild images", "awi": "AWI"}
     wins: dict[int, list[str]] = {1: [], 2: []}
     perhaps: dict[int, list[str]] = {1: [], 2: []}
     flaws: dict[int, list[str]] = {1: [], 2: []}
     for row in rows:
         if row.better:
             at = "" if row.recall is None else f" at {point_name(row.recall)}"
-            (wins if row.stands_out else perhaps)[row.better].append(f"{called[row.name]}{at}")
+            (wins if row.stands_out else perhaps)[row.better].append(f"{METRICS[row.name].title}{at}")
     for one, data in enumerate(sets, 1):
         if silence(data).suspicious:
             flaws[one].append("has wild results that are probably not complete")

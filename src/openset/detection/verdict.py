@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from openset.detection.measure.operating import Operating
 from openset.detection.measure.rates import few
 from openset.detection.measure.result import OpenSetEvaluation, headline_place
+from openset.detection.metrics import MAP_KIND
 
 TRAINING_RULE = "The results hold only if the detector never saw the wild classes in training, not even without labels."
 LOWEST_MAP = 0.3
@@ -42,7 +43,7 @@ def verdict(result: OpenSetEvaluation) -> Verdict:
     total = point.total
     n_false = (total.fp_per_1000.value or 0.0) * result.n_known / 1000
     place, word = _word(n_false / (total.n_true + n_false) if total.n_true + n_false else 1.0)
-    mean = result.mean_average_precision.known["all_point"]
+    mean = result.mean_average_precision.known[MAP_KIND]
     with_objects = [name for name, row in point.classes.items() if row.n_objects]
     sentences = []
     unusable = 0

@@ -173,7 +173,9 @@ class OpenSetClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         with torch.no_grad():
             embedding, logits = self.network_(torch.from_numpy(vectors.astype(np.float32)))
         method = self.network_.method
-        return Outputs(labels, logits.numpy(), embedding.numpy(), method.background, head=method.linear_head())
+        return Outputs(
+            logits.numpy(), embedding.numpy(), labels=labels, background=method.background, head=method.linear_head()
+        )
 
     def _checked(self, X: ArrayLike) -> NDArray[Any]:  # noqa: N803
         check_is_fitted(self)

@@ -8,16 +8,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from openset.errors import OpenSetError
 from openset.models.batches import Done
 from openset.models.card import Answers, Model
 from openset.models.engines import Content, Engine
 from openset.models.parts import Parts
 from openset.models.samples import Samples
 from openset.operating import Origin, Threshold
-from openset.operating.decisions import decide
+from openset.operating.decisions import decide, score_for
 from openset.operating.origin import numbered
-from openset.posthoc import SCORES, FittedScore, Outputs, ScoreSpec, fit, parse_score
+from openset.posthoc import SCORES, FittedScore, Outputs, ScoreSpec, fit
 
 if TYPE_CHECKING:
     import polars as pl
@@ -42,13 +41,13 @@ class Predictor:
         fitted: Outputs | FittedScore | None = None,
         force: bool = False,
     ) -> "Predictor":
-        """The score is that of the threshold, or the model's own where the threshold does not tell."""
-        stored = threshold.origin.score or model.score
+        """The score is that of `score_for`; one that only the model itself can make is taken from it."""
+        stored = threshold.origin.score or (None if isinstance(fitted, FittedScore) else model.score)
         named = None if stored is None or score is not None else stored["name"]
         if named is not None and named not in SCORES and model.score == stored and model.own_score is not None:
             made = cls(threshold, None, _origin(model, stored, None))
         else:
-            ready = _ready(_spec(threshold, model, score, fitted), fitted)
+            ready = _ready(score_for(threshold, score, fitted, model.score), fitted)
             made = cls(threshold, ready, _origin(model, ready.spec.as_json(), ready.fingerprint))
         if not force:
             threshold.check(made.origin)
@@ -58,7 +57,9 @@ class Predictor:
         """One row per sample: id, decision, prediction, unknown_score, margin."""
         import polars as pl
 
-        outputs = Outputs(None, answers.logits, answers.features, model.background, model.name, model.head)
+        outputs = Outputs(
+            answers.logits, answers.features, background=model.background, name=model.name, head=model.head
+        )
         score = model.own_score if self.score is None else self.score.score
         assert score is not None
         names = model.class_names or self._names(outputs.known_logits().shape[1])
@@ -87,17 +88,6 @@ class Predictor:
         """What a threshold calls the classes of a model that has no names."""
         own = self.threshold.origin.classes
         return own if own is not None and len(own) == width else numbered(width)
-
-
-def _spec(threshold: Threshold, model: Model, score: str | None, fitted: Outputs | FittedScore | None) -> ScoreSpec:
-    if score is not None:
-        return parse_score(score)
-    stored = threshold.origin.score or model.score
-    if stored is not None:
-        return ScoreSpec.of(stored["name"], stored["params"])
-    if isinstance(fitted, FittedScore):
-        return fitted.spec
-    raise OpenSetError("The threshold does not tell which score it was chosen for: name it with --score.")
 
 
 def _ready(spec: ScoreSpec, fitted: Outputs | FittedScore | None) -> FittedScore:

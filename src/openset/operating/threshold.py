@@ -1,7 +1,6 @@
 """The frozen threshold: what it decides, what it belongs to, and the file it is kept in."""
 
 import math
-import platform
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -14,6 +13,7 @@ from openset._core.annotations import ArrayLike
 from openset._core.checks import Bools, Floats, Ints, as_ints, as_scores, check_finite, check_lengths
 from openset._core.decisions import is_rejected
 from openset._core.shown import Shown
+from openset._core.versions import versions
 from openset._io.json_files import as_json, read_json, write_json
 from openset.errors import OpenSetError, warn_deprecated
 from openset.operating.notes import notes_on, notes_on_choice, notes_on_classes
@@ -203,11 +203,9 @@ _OLD = (
 
 def made_now(scores: Scores | None = None) -> dict[str, Any]:
     """When and with what a threshold is made, and on how many samples of each kind."""
-    from openset import __version__
-
     made: dict[str, Any] = {
         "time": datetime.now(UTC).isoformat(timespec="seconds"),
-        "versions": {"openset": __version__, "numpy": np.__version__, "python": platform.python_version()},
+        "versions": versions("numpy"),
     }
     if scores is not None:
         known = int((scores.labels >= 0).sum())

@@ -10,10 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from openset._core.versions import versions
 from openset._io import checksums
 from openset._io.atomic import replacing
 from openset._io.json_files import parse_json
 from openset._io.paths import existing
+from openset._io.tensor_files import in_order
 from openset.errors import OpenSetError, needing
 from openset.posthoc.card import Learned, Score
 from openset.posthoc.numerics import Array
@@ -81,8 +83,6 @@ class FittedScore:
 
     def save(self, path: str | Path) -> None:
         """Write a .safetensors file: arrays and JSON, nothing that could run code."""
-        from openset import __version__
-
         save = _safetensors().save
         if Path(path).suffix != ".safetensors":
             raise OpenSetError(f"Cannot write '{path}': a fitted score goes into a file that ends in .safetensors.")
@@ -93,12 +93,12 @@ class FittedScore:
             "fit": self.fingerprint,
             "n_classes": self.n_classes,
             "n_features": self.n_features,
-            "made": {"openset": __version__},
+            "made": versions("numpy"),
         }
         description = json.dumps(about, allow_nan=False)
         marks = {_KEY: description, checksums.KEY: checksums.checksum(description, self.learned)}
         with replacing(path) as temporary:
-            temporary.write_bytes(save(dict(self.learned), marks))
+            temporary.write_bytes(in_order(save(dict(self.learned), marks)))
 
     @classmethod
     def load(cls, path: str | Path) -> "FittedScore":

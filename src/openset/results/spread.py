@@ -4,9 +4,9 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from openset._core.numbers import counted, mean_and_sd
 from openset.evaluation import Evaluation
 from openset.intervals import over_splits, split_means
-from openset.results.numbers import counted, mean_and_sd
 
 MEANING = (
     "± is the standard deviation over splits; the seeds of a split are averaged first, as they are not independent."

@@ -163,7 +163,7 @@ class _Asked:
         return {
             place: (delong_fold(right=request.metric.uses_predictions), request.against)
             for place, request in enumerate(self.requests)
-            if request.metric.interval == "delong" and not request.params
+            if request.metric.has_delong(request.params)
         }
 
     @cached_property

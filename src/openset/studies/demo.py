@@ -77,8 +77,8 @@ def write_split(result: DemoSplit, folder: Path) -> tuple[Path, Path]:
 
 def compare_networks(folder: Path, first: str = "openauc", second: str = "maxlogit") -> str:
     """One sentence: the mean difference in OpenAUC over the splits, with its interval, whatever its sign."""
+    from openset._core.numbers import difference
     from openset._io.json_files import read_json
-    from openset.results.numbers import difference
     from openset.results.spread import spread_of
     from openset.studies.summaries import value_of
 

@@ -13,17 +13,17 @@ from numpy.typing import NDArray
 
 from openset import operating
 from openset._core.fingerprint import fingerprint
+from openset._core.numbers import counted
 from openset._io.folder_lock import age
 from openset._io.json_files import read_json, write_json
 from openset._io.npz import read_npz, write_npz
 from openset.errors import OpenSetError
-from openset.evaluation import evaluate
+from openset.evaluation import HEADLINE, Result, evaluate, find_result
 from openset.methods import METHODS
 from openset.protocols import Part, Protocol, load, parse_stand_in
 from openset.protocols.held_out import held_out_by_hash
 from openset.reading import read_outputs
 from openset.results.document import Document
-from openset.results.numbers import counted
 from openset.results.provenance import provenance
 from openset.scores import Scores
 from openset.train import checkpoint
@@ -135,8 +135,8 @@ def train(
     if (out / "summary.json").exists():
         tell(f"{out} is finished; nothing to do.")
         return dict(read_json(out / "summary.json"))
-    told = make_loggers(loggers, out)
-    fabric = make_fabric(config, told)
+    made_loggers = make_loggers(loggers, out)
+    fabric = make_fabric(config, made_loggers)
     join(fabric)
     protocol = _protocol(config, on_corrupt)
     if fabric.is_global_zero:
@@ -159,7 +159,7 @@ def train(
     val_feed = Feed(protocol.val, config.data)
     _try_threshold(config, protocol.val)
     network = make_network(config, train_feed, len(protocol.class_names))
-    with threads_for(network, config, input_shape(train_feed, config)), reporting(told, config.as_plain()):
+    with threads_for(network, config, input_shape(train_feed, config)), reporting(made_loggers, config.as_plain()):
         return _fit_and_score(fabric, network, protocol, train_feed, val_feed, config, out, watch, tell)
 
 
@@ -208,13 +208,9 @@ def _fit_and_score(
 
 def _headline(summary: dict[str, Any]) -> dict[str, float]:
     """What loggers are told of the test part."""
-    wanted = ("open_auc", "auroc", "closed_set_accuracy")
-    found = {
-        f"test_{one['name']}": one["value"]
-        for one in summary["files"][0]["metrics"]
-        if one["name"] in wanted and not one["params"] and one["against"] in (None, "all")
-    }
-    return {name: value for name, value in found.items() if value is not None}
+    results = [Result.from_json(one) for one in summary["metrics"]]
+    found = {name: find_result(results, name) for name in HEADLINE}
+    return {f"test_{name}": one.value for name, one in found.items() if one is not None}
 
 
 def score_parts(

@@ -8,7 +8,7 @@ from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
 
-from openset.errors import OpenSetError
+from openset.errors import OpenSetError, need
 from openset.studies.executors._base import EXECUTORS, Executor
 from openset.studies.executors._remote import RemoteTask, after_loss
 from openset.studies.running import Outcome, Task
@@ -24,16 +24,10 @@ class OnSlurm(Executor):
     The command waits for the jobs; stopped, it leaves them running, and the same command reads what they have done.
     """
 
-    title = "jobs of a Slurm cluster"
-    extra = "slurm"
-
     @classmethod
     def check(cls) -> None:
         """Submitit must be installed."""
-        try:
-            import submitit  # noqa: F401
-        except ImportError as error:
-            raise OpenSetError("--engine slurm needs submitit: pip install 'openset[slurm]'.") from error
+        need("--engine slurm", "submitit")
 
     def run(self, tasks: Sequence[Task], *, wait: bool) -> Iterator[Outcome]:
         """Outcomes of each job as it ends."""
