@@ -460,7 +460,7 @@ def test_weights_of_an_onnx_file_stay_in_its_folder(photos, tmp_path, capsys, pl
 
 def test_what_is_no_model(photos, tmp_path, capsys, vit):
     for words, sentence in (
-        (["tensorflow:x"], "is no model: write hf:NAME_OR_FOLDER"),
+        (["tensorflow:x"], "is not a model: write hf:NAME_OR_FOLDER"),
         (["onx:x.onnx"], "Did you mean 'onnx'?"),
         ([vit], f"write hf:{vit}"),
         (["nowhere"], "there is no such folder"),
