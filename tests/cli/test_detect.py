@@ -344,7 +344,10 @@ def test_compare(files, capsys):
     )  # fmt: skip
     assert (code, err) == (0, "")
     assert "AWI" in out
-    assert "| false detections per 1,000 wild images | 0.5 | 750.0 | 750.0 | +.0 \\[+.0, +.0\\] | - |" in (files / "c.md").read_text()
+    assert (
+        "| false detections per 1,000 wild images | 0.5 | 750.0 | 750.0 | +.0 \\[+.0, +.0\\] | - |"
+        in (files / "c.md").read_text()
+    )
     assert "They cannot be told apart." in out
     assert "Left out at recall 0.5, which neither reaches: b." in out
     assert "difference = first minus second" in " ".join(out.split())
