@@ -1,6 +1,7 @@
 """Rows that do not fit into memory: bounds and exact values beside a scan of the same columns, all in one run.
 
-    python benchmarks/scale.py [--rows 10000000 100000000] [--folder DIR] [--classes 10] [--memory 100000000] [--keep]
+    python benchmarks/scale.py [--rows 10000000 100000000] [--folder DIR] [--classes 10] [--memory 10000000]
+                               [--engine ray] [--workers 2] [--no-intervals] [--keep]
 
 Each size is made once (float32 score, int16 label and prediction, 10,000,000 rows in a file), then measured in
 processes of their own: CPU seconds, peak memory, and ratios to a scan by polars that reads every value of the three
@@ -112,14 +113,15 @@ def measure(folder, n, arguments):
     runs = {"scan by polars": measured(_SCAN, folder=str(folder))}
     runs["bounds"] = measured(_EVALUATE, mode="bounds", **options)
     runs["exact"] = measured(_EVALUATE, mode="exact", **options)
-    runs["exact, all intervals"] = measured(_EVALUATE, mode="exact", **{**options, "intervals": True})
+    if not arguments.no_intervals:
+        runs["exact, all intervals"] = measured(_EVALUATE, mode="exact", **{**options, "intervals": True})
     notes = [f"OpenAUC bounds {width(runs['bounds']['found']):.1e} apart"]
     if n <= arguments.memory:
-        runs["in memory"] = measured(_MEMORY, folder=str(folder), intervals=False)
-        runs["in memory, all intervals"] = measured(_MEMORY, folder=str(folder), intervals=True)
-        for exact, memory in (("exact", "in memory"), ("exact, all intervals", "in memory, all intervals")):
-            same = without_bounds(runs[exact]["found"]) == without_bounds(runs[memory]["found"])
-            notes.append(f"{exact}: {'the same bits as' if same else 'NOT the same as'} in memory")
+        for name in [name for name in runs if name.startswith("exact")]:
+            memory = name.replace("exact", "in memory")
+            runs[memory] = measured(_MEMORY, folder=str(folder), intervals="intervals" in name)
+            same = without_bounds(runs[name]["found"]) == without_bounds(runs[memory]["found"])
+            notes.append(f"{name}: {'the same bits as' if same else 'NOT the same as'} in memory")
     held = all(
         bound["least"] <= value["value"] <= bound["most"]
         for bound, value in zip(runs["bounds"]["found"], runs["exact"]["found"], strict=True)
@@ -136,6 +138,7 @@ def main():
     parser.add_argument("--memory", type=int, default=10**7)
     parser.add_argument("--engine", default="local")
     parser.add_argument("--workers", type=int, default=None)
+    parser.add_argument("--no-intervals", action="store_true")
     parser.add_argument("--keep", action="store_true")
     arguments = parser.parse_args()
     console = Console(width=110)

@@ -12,6 +12,7 @@ import pytest
 from model_samples import run
 from openset.errors import OpenSetError
 from openset.studies.summaries import value_of
+from openset.train.loggers import make_loggers, reporting
 
 WORDS = ("train", "--protocol", "digits", "--method", "softmax", "--epochs", 2, "--set", "backbone.width=8")
 
@@ -85,6 +86,21 @@ def test_a_logger_that_is_not_there_is_told_before_the_training(tmp_path, capsys
         assert run(*WORDS, "--out", tmp_path / "r", "--logger", "wandb") == 2
         assert "The logger 'wandb' needs the package wandb: pip install 'wandb'." in capsys.readouterr().err
     assert not (tmp_path / "r" / "log.csv").exists()
+
+
+def test_a_service_that_refuses_a_run_is_quoted_in_one_sentence(tmp_path, monkeypatch):
+    service = Service("mlflow")
+
+    def refuse(run_name):
+        raise RuntimeError(f"no store\nfor {run_name}.")
+
+    service.start_run = refuse
+    monkeypatch.setitem(sys.modules, "mlflow", service)
+    loggers = make_loggers(["mlflow"], tmp_path / "r")
+    sentence = r"^The logger 'mlflow' cannot begin a run: no store for r\.$"
+    with pytest.raises(OpenSetError, match=sentence), reporting(loggers, {"seed": 0}):
+        pytest.fail("the training has begun")
+    assert service.ended == []
 
 
 @pytest.mark.filterwarnings("ignore")

@@ -31,6 +31,8 @@ TempOption = Annotated[
     Path | None,
     typer.Option("--temp", help="Folder for temporary files; finished parts stay there if the command is stopped."),
 ]
+_ROW = 24
+"""Bytes of a row in memory: label, prediction, score."""
 
 
 @dataclass(frozen=True)
@@ -130,13 +132,37 @@ class Scale:
             )
 
 
+def read_one(text: str, reading: Reading) -> "Scores":
+    """One model's rows in memory: of a file, or of all files of a folder, a pattern or an address."""
+    from openset._io.parquet_files import is_many
+    from openset.scale.source import open_source
+
+    if not is_many(text):
+        return reading.read(Path(text))
+    if reading != Reading():
+        raise OpenSetError(f"{text}: --score, --fit and labels as words are for single files: score the rows first.")
+    return read_all(open_source(text))
+
+
+def found_files(texts: Sequence[str]) -> list[Path]:
+    """Files by their names, and all files of folders and patterns."""
+    from openset._io.parquet_files import files_of, is_address, is_many
+
+    for text in texts:
+        if is_address(text):
+            raise OpenSetError(f"{text}: this command reads files on this machine alone; copy them here first.")
+    return [Path(file) for text in texts for file in (files_of(text).find(text) if is_many(text) else [text])]
+
+
 def read_all(source: "Source") -> "Scores":
     """All rows of few enough files, in memory."""
     import numpy as np
 
+    from openset._io.room import check_room
     from openset.scale.source import read_rows
     from openset.scores import Scores
 
+    check_room(Path(source.name), "Parquet", source.n_rows * _ROW)
     parts = [read_rows(part, source) for part in source.parts]
     groups = None
     if parts[0].group is not None:

@@ -24,6 +24,7 @@ from openset.cli._console import (
     table,
 )
 from openset.cli._outputs import check_outputs
+from openset.cli._scale import read_one
 from openset.errors import OpenSetError, OpenSetWarning, check_share
 
 if TYPE_CHECKING:
@@ -57,7 +58,12 @@ def _list_rules(wanted: bool) -> None:
 
 
 def command(
-    validation: Annotated[Path, typer.Argument(help="Validation scores; or a threshold .json frozen before.")],
+    validation: Annotated[
+        str,
+        typer.Argument(
+            help="Validation scores: a file, or many by folder or pattern; or a threshold .json frozen before."
+        ),
+    ],
     rule: Annotated[
         str | None,
         typer.Option(
@@ -65,7 +71,7 @@ def command(
         ),
     ] = None,
     apply: Annotated[
-        Path | None, typer.Option("--apply", help="Other scores to apply the frozen threshold to.")
+        str | None, typer.Option("--apply", help="Other scores to apply the frozen threshold to: a file, or many.")
     ] = None,
     unknown_share: Annotated[
         float | None,
@@ -101,28 +107,29 @@ def command(
     from openset.operating import Origin, choose
     from openset.operating.rule_card import parse_rule
 
-    check_outputs(out, json, inputs=[validation, apply, fit])
+    file = Path(validation)
+    check_outputs(out, json, inputs=[file, None if apply is None else Path(apply), fit])
     reading = Reading(score, background, fit, unknown_label, negative_label, known_class)
     if unknown_share is not None:
         taken = rule is not None and "unknown_share" in parse_rule(rule)[0].parameters
         _check_share(unknown_share, used=apply is not None or taken)
     chosen_on = None
-    if validation.suffix.lower() == ".json":
+    if file.suffix.lower() == ".json":
         if rule is not None:
             raise OpenSetError(f"{validation} is a frozen threshold; a --rule needs validation scores instead.")
-        frozen = read_threshold(validation)
+        frozen = read_threshold(file)
     else:
         if rule is None:
             raise OpenSetError("Say how to choose the threshold, for example --rule at_acceptance=0.95.")
-        chosen_on = reading.read(validation)
-        with naming_files(validation):
+        chosen_on = read_one(validation, reading)
+        with naming_files(file):
             frozen = choose(chosen_on, rule, against=against, unknown_share=unknown_share)
-    given = {} if chosen_on is None else {validation: chosen_on}
+    given = {} if chosen_on is None else {file: chosen_on}
     applied = precision = None
     notes = frozen.notes
     if apply is not None:
-        applied_to = given[apply] = reading.read(apply)
-        with naming_files(apply):
+        applied_to = given[Path(apply)] = read_one(apply, reading)
+        with naming_files(Path(apply)):
             applied = frozen.apply(applied_to, against=against, force=force)
             precision = None if unknown_share is None else _precision(applied_to, applied, unknown_share, against)
         notes += [f"{apply}: {note}" for note in [*frozen.origin.notes_for(Origin.of(applied_to)), *applied.notes]]
@@ -147,7 +154,7 @@ def command(
     )
     # A frozen threshold keeps the shares; the accuracy can be given where the scores it was chosen on are at hand.
     chosen = frozen.achieved if chosen_on is None else frozen.apply(chosen_on, against=against)
-    screen.print(_shares(chosen, applied, "" if apply is None else apply.name))
+    screen.print(_shares(chosen, applied, "" if apply is None else Path(apply).name))
     if applied is not None:
         screen.print(
             f"In brackets: {100 * applied.level:g} % intervals, exact (Clopper-Pearson).", style="dim", markup=False
