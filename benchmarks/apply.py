@@ -1,4 +1,7 @@
-"""Decisions by a frozen threshold on Parquet of scores: rows a second, time beside polars reading the file, memory.
+"""Decisions by a frozen threshold on Parquet of scores: rows a second, memory, and time beside polars.
+
+Deciding is compared with polars reading the file, deciding and writing Parquet also with polars reading the file and
+writing five such columns.
 
 Seconds are those of the processor, which other programs do not change much, the fewest of several runs in one process.
 Memory is the most that a fresh process held.
@@ -81,7 +84,8 @@ def main():
             path = None if out is None else Path(folder) / out
             seconds = best(lambda path=path: apply(file, path), given.repeats)
             rate = given.rows / seconds / 1e6
-            print(f"{name:<24} {seconds:.3f} s, {rate:.1f} million rows/s, {seconds / reading:.2f} x reading")
+            beside = f", {seconds / (reading + writing):.2f} x reading and writing" if out == "d.parquet" else ""
+            print(f"{name:<24} {seconds:.3f} s, {rate:.1f} million rows/s, {seconds / reading:.2f} x reading{beside}")
         few = Path(folder) / "few.parquet"
         write(few, 1000)
         used = {n: memory(one, Path(folder) / "d.parquet") for n, one in ((1000, few), (given.rows, file))}

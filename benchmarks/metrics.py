@@ -114,8 +114,9 @@ def everything(labels, predictions, score):
         curve_module.precision_recall_of(counts, positive)
     for average in ("macro", "micro"):
         curve_module.f_score_of(counts, average)
-    for right in (True, False):
-        delong_of(counts, right=right)
+    for card in METRICS.values():
+        if card.has_delong({}):
+            delong_of(card, counts)
 
 
 def bootstrap_everything(scores, n_resamples):

@@ -20,12 +20,12 @@ def outputs(n, head, seed):
     rng = np.random.default_rng(seed)
     labels = np.arange(n) % len(weight)
     features = np.maximum(weight[labels] * 20 + rng.standard_normal((n, weight.shape[1]), dtype=np.float32), 0)
-    return Outputs(labels, features @ weight.T + bias, features, head=head)
+    return Outputs(features @ weight.T + bias, features, labels=labels, head=head)
 
 
 def fresh(stored):
     """The same outputs with nothing kept from before."""
-    return Outputs(stored.labels, stored.logits, stored.features, head=stored.head)
+    return Outputs(stored.logits, stored.features, labels=stored.labels, head=stored.head)
 
 
 def main():

@@ -72,8 +72,19 @@ def make_outputs(table: pl.DataFrame, out: Path) -> dict[str, Outputs]:
             "ids": np.flatnonzero(rows).astype(np.str_),
         }
         write_npz(out / f"{name}.npz", arrays)
-        found[name] = Outputs(arrays["labels"], arrays["logits"], features, name=name, head=(weight, bias))
+        found[name] = Outputs(arrays["logits"], features, labels=arrays["labels"], name=name, head=(weight, bias))
     return found
+
+
+def write_protocol(parts: dict[str, Outputs], names: list[str], root: Path) -> None:
+    """The in-scope queries as a protocol of vectors: 100 intents known, the other 50 unknown, in five ways."""
+    for part in ("train", "test"):
+        found = parts[part]
+        known = found.labels >= 0
+        arrays = {"features": found.features[known], "labels": np.array(names)[found.labels[known]]}
+        write_npz(root / "clinc150" / f"{part}.npz", arrays)
+    text = "title: CLINC150 embeddings, 100 intents known\ndata: clinc150\nrandom: {known: 100, splits: 5, seed: 0}\n"
+    (root / "clinc150.yaml").write_text(text, encoding="utf-8")
 
 
 def rows_of(parts: dict[str, Outputs]) -> list[tuple[str, list[float]]]:
@@ -120,9 +131,12 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("table", type=Path)
     parser.add_argument("--out", type=Path, default=Path("intents"))
+    parser.add_argument("--protocol", type=Path, help="data root to put clinc150.yaml and its vectors into")
     given = parser.parse_args()
     given.out.mkdir(parents=True, exist_ok=True)
     parts = make_outputs(pl.read_parquet(given.table), given.out)
+    if given.protocol is not None:
+        write_protocol(parts, sorted(set(pl.read_parquet(given.table)["label"].to_list()) - {"oos"}), given.protocol)
     rows = rows_of(parts)
     assert len(rows) == len(SCORES)
     text = markdown(rows, closed_set_accuracy(parts["test"].labels, parts["test"].predictions()))

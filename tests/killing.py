@@ -3,18 +3,21 @@
 import json
 import time
 
+from openset._io.folder_lock import is_held, owner_of
 from openset.train.checkpoint import read_description
-from openset.train.lock import is_held, owner_of
 
 
-def in_training(out, *, least=3, most=40):
-    """A run folder below `out` whose training is well under way, once there is one, and the process that does it."""
-    end = time.monotonic() + 240
+def in_training(out, *, least=3, most=40, but=()):
+    """A run folder below `out` whose training is well under way, once there is one, and the process that does it.
+
+    None of the folders in `but`.
+    """
+    end = time.monotonic() + 900
     while time.monotonic() < end:
         for file in out.rglob("state.safetensors"):
             folder = file.parent.parent
             owner, epoch = owner_of(folder), read_description(file).get("state", {}).get("epoch", 0)
-            if owner is not None and least <= epoch <= most and is_held(folder):
+            if folder not in but and owner is not None and least <= epoch <= most and is_held(folder):
                 return folder, owner.process
         time.sleep(0.02)
     raise AssertionError("nothing was trained")

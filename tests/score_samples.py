@@ -16,7 +16,7 @@ def make_outputs(seed=0, n=120, n_classes=4, n_features=20, *, bias=True, spread
     centres = np.where(labels[:, None] >= 0, 0.6 * weight[labels], 0.0)
     features = np.maximum(centres + spread * rng.normal(size=(n, n_features)), 0.0)
     logits = features @ weight.T + (0.0 if shift is None else shift)
-    return Outputs(labels, logits, features, head=(weight, shift))
+    return Outputs(logits, features, labels=labels, head=(weight, shift))
 
 
 def digit_outputs(n_known=6):
@@ -31,5 +31,6 @@ def digit_outputs(n_known=6):
     head = (layer.coef_, layer.intercept_)
     parts = [np.flatnonzero(known)[::2], np.r_[np.flatnonzero(known)[1::2], np.flatnonzero(~known)]]
     return tuple(
-        Outputs(labels[rows], layer.decision_function(features[rows]), features[rows], head=head) for rows in parts
+        Outputs(layer.decision_function(features[rows]), features[rows], labels=labels[rows], head=head)
+        for rows in parts
     )

@@ -84,6 +84,17 @@ def test_the_readme_keeps_to_its_order():
     assert places == sorted(places)
 
 
+def test_the_readme_counts_what_there_is():
+    from openset.methods import METHODS
+    from openset.posthoc import SCORES
+    from openset.protocols import PROTOCOLS
+
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    for n, what in ((len(SCORES), "scores of"), (len(METHODS), "methods"), (len(PROTOCOLS), "protocols,")):
+        assert f" {n} {what}" in text, f"there are {n} {what}"
+    assert f" {len(PROTOCOLS)} bundled protocols" in text
+
+
 def test_every_command_in_the_readme_exists():
     import typer
 

@@ -186,6 +186,12 @@ def test_paired_comparison_equals_delong_by_hand():
     assert found.difference.low < found.difference.value < found.difference.high
 
 
+def test_options_that_are_the_defaults_change_nothing():
+    labels, predictions, score = random_dataset(50)[:3]
+    first, second = Scores(labels, predictions, score), Scores(labels, predictions, score**3)
+    assert compare(first, second, balanced=False).difference == compare(first, second).difference
+
+
 def test_the_paired_test_rejects_a_true_null_as_often_as_it_says():
     rng = np.random.default_rng(0)
     rejections = 0

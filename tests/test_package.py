@@ -22,6 +22,7 @@ def loaded_after(statement):
 
 def test_importing_is_light():
     heavy = {"torch", "pandas", "sklearn", "matplotlib", "plotly", "scipy", "polars", "typer", "rich"}
+    heavy |= {"ray", "pyarrow", "submitit"}
     assert not heavy & loaded_after("import openset")
     assert not heavy & loaded_after("from openset import Scores; from openset.metrics import open_auc")
     assert not heavy & loaded_after("from openset import evaluate, compare, choose")
@@ -128,6 +129,11 @@ def test_every_package_that_is_imported_is_declared():
     assert {CALLED.get(name, name) for name in _EXTRAS} == optional
     for module, (_, extra) in _EXTRAS.items():
         assert CALLED.get(module, module) in required(extra)
+
+
+def test_clusters_cost_the_plain_install_nothing():
+    assert (required("ray"), required("slurm")) == ({"ray"}, {"submitit"})
+    assert not required() & {"ray", "pyarrow", "pandas", "submitit"}
 
 
 def test_recipes_and_protocols_come_with_the_package():

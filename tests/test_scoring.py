@@ -54,6 +54,14 @@ def test_each_score_is_what_it_is_alone(outputs):
         assert scores.meta.get("fit") == alone.meta.get("fit")
 
 
+def test_names_of_more_classes_than_logits_are_refused(outputs, tmp_path):
+    test = outputs("test.npz", 8, 0.4)
+    with np.load(test) as arrays:
+        write_npz(tmp_path / "named.npz", {**arrays, "class_names": np.array(list("abcde"))})
+    with pytest.raises(OpenSetError, match="named.npz: there are logits of 4 known classes and 5 class names"):
+        score_file(tmp_path / "named.npz", "msp,energy")
+
+
 def test_what_cannot_be_computed_is_left_out_of_all_and_refused_by_name(outputs):
     test = outputs("test.npz", 80, 0.4, leave=("weight", "bias"))
     found = score_file(test, "all")

@@ -21,6 +21,8 @@ LARGE = 1_000_000
 """From so many rows on, resamples are drawn from counts of neighbouring scores, not from the rows."""
 
 
+HEADLINE = tuple(name for name, card in METRICS.items() if card.headline and not card.variants[0])
+"""The metrics that sum up a model and need no option: what tables of runs show."""
 Also = tuple[str, Mapping[str, Any], str | None]
 """A further metric: its name, its options, and what it is measured against; None: everything."""
 _OPTIONAL = ("least", "most")
@@ -112,11 +114,9 @@ class Evaluation(Shown):
 
     def find(self, name: str, *, against: str = "all", **params: Any) -> Result:
         """The first result of that name (and options, and against, where it depends on it)."""
-        card = METRICS[name]
-        where = against if card.sees_open_set else "all"
-        for result in self.results:
-            if result.name == name and result.against == where and _fits(card, result.params, params):
-                return result
+        found = find_result(self.results, name, against, **params)
+        if found is not None:
+            return found
         have = [f"{r.name}@{r.against}" + (f" ({describe(r.params)})" if r.params else "") for r in self.results]
         wanted = f"{name}@{against}"
         raise KeyError(f"{wanted} {describe(params)}: {did_you_mean(wanted, have)}")
@@ -164,6 +164,17 @@ class Evaluation(Shown):
         )
 
 
+def find_result(results: Iterable[Result], metric: str, against: str = "", **params: Any) -> Result | None:
+    """The first result of a metric with these options, against `against` where it depends on that; None without one.
+
+    Without `against`, the one against the unknowns alone where there are negatives too: unknowns were never seen.
+    """
+    card = METRICS[metric]
+    mine = [one for one in results if one.name == metric and _fits(card, one.params, params)]
+    parts = ([against] if against else ["unknown", "all"]) if card.sees_open_set else ["all"]
+    return next((one for part in parts for one in mine if one.against == part), None)
+
+
 def _fits(card: Metric, params: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
     """Whether a metric with `params` is one with `wanted`, where options that `wanted` leaves out may be any."""
     options = card.options(params)
@@ -207,9 +218,8 @@ def evaluate(
         resampled = _resampled(scores, requests, values, n_resamples=n_resamples, seed=seed, progress=progress)
         ranges = [(found.low, found.high) for found in percentile_intervals(scores, requests, values, resampled, level)]
         for place, request in enumerate(requests):
-            if request.metric.interval == "delong" and not request.params:
-                right = request.metric.uses_predictions
-                found = delong_of(scores.counts(request.against), right=right, level=level)
+            if request.metric.has_delong(request.params):
+                found = delong_of(request.metric, scores.counts(request.against), level=level)
                 ranges[place] = (found.low, found.high)
     results = results_of(requests, values.tolist(), ranges)
     counts = scores.counts(chosen[0])

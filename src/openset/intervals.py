@@ -14,6 +14,7 @@ from openset._core.checks import check_lengths, open_mask
 from openset._core.counts import Counts, Tally
 from openset._core.decisions import amid_ties, twice_area
 from openset._core.folds import Several
+from openset._core.fractions import exact_ends
 from openset._core.resampling import (
     Request,
     bootstrap_values,
@@ -24,7 +25,7 @@ from openset._core.resampling import (
 )
 from openset._core.shown import Shown
 from openset.errors import OpenSetError, check_share
-from openset.metrics import METRICS
+from openset.metrics import METRICS, Metric
 from openset.scores import Scores
 
 Array = NDArray[np.float64]
@@ -151,9 +152,6 @@ def _all_alike(value: float, n: float, level: float) -> Interval:
 def clopper_pearson(count: int, n: int, *, level: float = 0.95) -> Interval:
     """Exact interval of a fraction, `count` of `n`: the true one lies outside with probability 1 - `level` at most.
 
-    Its ends are those fractions at which so many, or so few, have probability (1 - `level`) / 2 (Clopper and Pearson,
-    1934). With 0 of n it begins at 0 and with n of n it ends at 1.
-
     >>> interval = clopper_pearson(0, 10)
     >>> interval.low, round(interval.high, 4)
     (0.0, 0.3085)
@@ -161,12 +159,8 @@ def clopper_pearson(count: int, n: int, *, level: float = 0.95) -> Interval:
     check_share("clopper_pearson", "level", level, one=False)
     if not 0 <= count <= n or n < 1:
         raise OpenSetError(f"clopper_pearson: {count} of {n} is no fraction.")
-    from scipy.special import betaincinv
-
-    tail = (1 - level) / 2
-    low = float(betaincinv(count, n - count + 1, tail)) if count else 0.0
-    high = float(betaincinv(count + 1, n - count, 1 - tail)) if count < n else 1.0
-    return Interval(count / n, low, high, level, "exact", None)
+    low, high = exact_ends(count, n, level)
+    return Interval(count / n, float(low), float(high), level, "exact", None)
 
 
 def delong(scores: Scores, metric: str = "open_auc", *, against: str = "all", level: float = 0.95) -> Interval:
@@ -184,13 +178,13 @@ def delong(scores: Scores, metric: str = "open_auc", *, against: str = "all", le
         able = " and ".join(f"'{name}'" for name, card in METRICS.items() if card.interval == "delong")
         raise OpenSetError(f"delong: works for {able}, not for '{metric}'; use bootstrap.")
     check_share("delong", "level", level, one=False)
-    return delong_of(scores.counts(against), right=METRICS[metric].uses_predictions, level=level)
+    return delong_of(METRICS[metric], scores.counts(against), level=level)
 
 
-def delong_of(counts: Counts, *, right: bool, level: float = 0.95) -> Interval:
+def delong_of(card: Metric, counts: Counts, *, level: float = 0.95) -> Interval:
     """DeLong's interval from counts already made."""
-    value = METRICS["open_auc" if right else "auroc"].of(counts)
-    return delong_interval(value, delong_fold(right=right)(counts), counts, level=level)
+    variance = delong_fold(right=card.uses_predictions)(counts)
+    return delong_interval(card.of(counts), variance, counts, level=level)
 
 
 def delong_interval(value: float, variance: float, counts: Tally, *, level: float = 0.95) -> Interval:
@@ -337,8 +331,7 @@ def compare(
     check_resamples("compare", n_resamples)
     first, second = align(first, second)
     card = METRICS[metric]
-    plain = set(params) <= {"ties"} and params.get("ties", "half") == "half"
-    if card.interval == "delong" and plain:
+    if card.has_delong(params):
         return _compare_delong(first, second, metric, params, against, level)
     requests = [Request(card, params, against)]
     evaluators = [evaluator(scores, requests) for scores in (first, second)]
@@ -380,7 +373,7 @@ def _compare_delong(
         sign_test = 1.0 if gap == 0 else min(1.0, 2 * 0.5**n_pairs)
         p_value = 2 * NormalDist().cdf(-abs(gap) / error) if error > 0 else sign_test
         difference = Interval(gap, max(gap - reach, -1.0), min(gap + reach, 1.0), level, "delong", error)
-    intervals = [delong_of(counts, right=right, level=level) for counts in both]
+    intervals = [delong_of(METRICS[metric], counts, level=level) for counts in both]
     n = len(both[0].ranking.score)
     return Comparison(metric, intervals[0], intervals[1], difference, p_value, n, params, against)
 

@@ -17,6 +17,8 @@ from openset.posthoc import FittedScore, Head, Outputs, as_matrix, load, parse_s
 from openset.scores import Scores
 
 NO_WORDS = LabelWords()
+OF_PROBABILITIES = "msp"
+"""The score that probabilities alone give."""
 _ROUNDING = 1e-3
 """Where rows of probabilities add up to 1 up to this, no probability of a background class is missing."""
 
@@ -82,7 +84,14 @@ def outputs_of(columns: ScoreColumns, *, background: bool = False, name: str = "
         kind: None if values is None else as_matrix(kind, values)
         for kind, values in (("logits", columns.logits), ("features", columns.features))
     }
-    return Outputs(labels, **matrices, background=background, name=name, head=head_of(columns))
+    return Outputs(**matrices, labels=labels, background=background, name=name, head=head_of(columns))
+
+
+def check_class_names(columns: ScoreColumns, n_classes: int) -> None:
+    """Names of other classes than those that the logits are of would give wrong answers without a word."""
+    if columns.class_names is not None and len(columns.class_names) != n_classes:
+        given = len(columns.class_names)
+        raise OpenSetError(f"there are logits of {n_classes} known classes and {given} class names: they must agree.")
 
 
 def _check_agreement(scores: Scores) -> None:
@@ -106,7 +115,7 @@ def _from_columns(
         return _as_given(columns, background)
     if columns.labels is None:
         raise OpenSetError("there is no column 'label' (in NPZ files: 'labels' or 'gt').")
-    if columns.logits is None and columns.probabilities is not None and score in (None, "msp"):
+    if columns.logits is None and columns.probabilities is not None and score in (None, OF_PROBABILITIES):
         return _as_given(by_probability(columns, background), background)
     if columns.logits is None:
         raise OpenSetError(_what_is_missing(columns, score))
@@ -152,7 +161,7 @@ def by_probability(columns: ScoreColumns, background: bool) -> ScoreColumns:
         columns,
         predictions=best if columns.predictions is None else columns.predictions,
         unknown_score=unknown_score,
-        meta={**(columns.meta or {}), "score": parse_score("msp").as_json()},
+        meta={**(columns.meta or {}), "score": parse_score(OF_PROBABILITIES).as_json()},
     )
 
 

@@ -15,7 +15,7 @@ from openset._io.score_columns import ScoreColumns
 from openset._io.score_files import naming, read_columns
 from openset.errors import OpenSetError
 from openset.posthoc import SCORES, FittedScore, Outputs, ScoreSpec, Selection, Tuning, parse_scores, tune
-from openset.reading import NO_WORDS, outputs_of
+from openset.reading import NO_WORDS, check_class_names, outputs_of
 from openset.scores import Scores
 
 _FOLDS = 5
@@ -72,6 +72,8 @@ def score_file(
         if columns.labels is None:
             raise OpenSetError("there is no column 'label' (in NPZ files: 'labels' or 'gt').")
         outputs = outputs_of(columns, background=background, name=str(path))
+        if outputs.logits is not None:
+            check_class_names(columns, outputs.known_logits().shape[1])
         chosen = parse_scores(scores, outputs, fit) if isinstance(scores, str) else _checked(scores, outputs, fit)
         named = {entry.partition("(")[0] for entry in split_list(scores)} if isinstance(scores, str) else SCORES
         models, left_out = {}, dict(chosen.left_out)

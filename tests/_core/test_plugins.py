@@ -76,6 +76,7 @@ def test_what_registered_itself_keeps_its_name(write):
 @pytest.mark.parametrize(
     ("text", "named", "message"),
     [
+        ("raise SystemExit(7)", "my.py:seven", "my.py, line 1 failed: SystemExit: 7"),
         ("seven = 7\n", "my.py:sevn", "my.py defines no 'sevn'."),
         ("seven = 'x'\n", "my.py:seven", "my.py:seven: this is no whole number."),
         ("one = 1\n", "my.py:one", "my.py:one: There is a number named 'one' already: choose another name."),

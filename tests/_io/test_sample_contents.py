@@ -1,8 +1,11 @@
 """Pictures and texts of samples by their ids, which may be anything."""
 
+import os
+
 import pytest
 from PIL import Image
 
+from openset._io.pictures import BadImageError, decode, picture_size
 from openset._io.sample_contents import open_contents
 from openset.errors import OpenSetError
 
@@ -51,3 +54,11 @@ def test_a_table_of_something_else_is_refused(folder):
     (folder / "other.csv").write_text("name,text\n1,hello\n")
     with pytest.raises(OpenSetError, match="must have the columns 'id' and 'text', or 'id' and 'image'"):
         open_contents(folder / "other.csv")
+
+
+def test_a_pipe_among_pictures_is_not_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "a.png")
+    with pytest.raises(BadImageError, match="a.png cannot be decoded"):
+        decode(tmp_path / "a.png", "a.png")
+    with pytest.raises(OpenSetError, match="a.png cannot be decoded"):
+        picture_size(tmp_path / "a.png")

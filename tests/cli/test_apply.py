@@ -98,7 +98,7 @@ def test_a_score_that_learns_is_applied_by_its_fit(openset, outputs, freeze, ref
     assert "learns from training outputs" in refused(*words)
     assert "fitted on other training outputs" in refused(*words, "--fit", outputs / "val.npz")
     stored = np.load(outputs / "train.npz")
-    train = Outputs(stored["labels"], stored["logits"], stored["features"])
+    train = Outputs(stored["logits"], stored["features"], labels=stored["labels"])
     fit("knn(k=5)", train).save(outputs / "knn.safetensors")
     fit("knn(k=7)", train).save(outputs / "other.safetensors")
     assert openset(*words, "--fit", outputs / "train.npz", "--out", outputs / "a.csv").code == 0

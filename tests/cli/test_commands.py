@@ -9,6 +9,7 @@ import pytest
 import typer
 
 from openset import Scores
+from openset._core.numbers import percent
 from openset.cli import app
 from openset.cli._numbers import numbers
 from openset.errors import OpenSetError
@@ -57,11 +58,11 @@ def test_a_threshold_is_chosen_frozen_and_applied(openset, scores_file, tmp_path
     accepted = (scores.unknown_score <= frozen["value"])[scores.labels < 0].mean()
     assert load(tmp_path / "r.json")["applied"]["fpr"] == pytest.approx(accepted)
     assert load(tmp_path / "r.json")["unknown_share"] == 0.2
-    assert f"{accepted:.1%}" in found.out
-    assert "If 20% of what arrives is unknown" in found.out
+    assert percent(accepted) in found.out
+    assert "If 20\u00a0% of what arrives is unknown" in found.out
     again = openset("threshold", tmp_path / "t.json", "--apply", test)
     assert again.code == 0
-    assert f"{accepted:.1%}" in again.out
+    assert percent(accepted) in again.out
 
 
 def test_a_threshold_against_some_is_applied_against_the_same(openset, refused, tmp_path, load):
@@ -70,8 +71,8 @@ def test_a_threshold_against_some_is_applied_against_the_same(openset, refused, 
     path.write_text("label,prediction,unknown_score\n" + rows)
     words = ["threshold", path, "--rule", "at_fpr=0", "--apply", path, "--unknown-share", 0.005]
     said = openset(*words, "--against", "unknown", "--json", tmp_path / "t.json").out
-    assert re.search(r"open-set samples accepted\s+0\.0%\s+0\.0%", said)
-    assert "If 0.5% of what arrives is unknown, 100.0% of what is accepted is known." in said
+    assert re.search(r"open-set samples accepted .FPR.\s+0\.0.%\s+0\.0.%", said)
+    assert "If 0.5\u00a0% of what arrives is unknown, 100.0\u00a0% of what is accepted is known." in said
     found = load(tmp_path / "t.json")
     assert (found["achieved"]["fpr"], found["applied"]["fpr"], found["known_precision"]) == (0, 0, 1)
     assert "negatives accepted" not in said
@@ -118,11 +119,11 @@ def test_rates_are_shown_with_intervals_and_a_row_per_group(openset, tmp_path):
         "threshold", tmp_path / "s.parquet", "--rule", "at_acceptance=0.95", "--apply", tmp_path / "s.parquet"
     )
     rows = {
-        line[:30].strip(): line[30:].strip().split(maxsplit=1) for line in said.out.splitlines() if "accepted" in line
+        line[:34].strip(): re.split("  +", line[34:].strip()) for line in said.out.splitlines() if "accepted" in line
     }
-    assert rows["knowns accepted"] == ["95.0%", "95.0% [89.4%, 98.1%]"]
-    assert rows["unknowns accepted"] == ["0.0%", "0.0% [0.0%, 6.0%]"]
-    assert rows["negatives accepted"][0] == "25.0%"
+    assert rows["knowns accepted"] == ["95.0\u00a0%", "95.0\u00a0% [89.4\u00a0%, 98.1\u00a0%]"]
+    assert rows["unknowns accepted"] == ["0.0\u00a0%", "0.0\u00a0% [0.0\u00a0%, 6.0\u00a0%]"]
+    assert rows["negatives accepted"][0] == "25.0\u00a0%"
     assert {"near accepted", "[bold]far accepted"} <= set(rows)
     assert "95 % intervals, exact (Clopper-Pearson)" in said.out
 
@@ -206,7 +207,7 @@ def test_the_score_and_the_accuracy_where_a_threshold_was_chosen_are_told(opense
     (tmp_path / "val.csv").write_text("\n".join(rows))
     said = openset("threshold", tmp_path / "val.csv", "--rule", "at_acceptance=1", "--score", "max_logit").out
     assert "score max_logit." in said
-    assert re.search(r"accuracy on accepted knowns +75\.0%", said)
+    assert re.search(r"accuracy on accepted knowns +75\.0.%", said)
     assert "score max_logit" in openset("evaluate", tmp_path / "val.csv", "--score", "max_logit", "--no-intervals").out
 
 

@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 
 from openset import Scores, bootstrap
+from openset._core.numbers import number
 from openset.metrics import METRICS, auroc, ccr_at_fpr, open_auc
 from openset.results.metric_bars import parse_metric_bar
-from openset.results.numbers import number
 from openset.scale.bins import Bins
 from samples import random_dataset
 
@@ -442,6 +442,33 @@ def test_a_folder_and_a_pattern_give_the_table_of_one_file(openset, fifty, load,
     assert (single.code, found.code) == (0, 0)
     assert found.out.splitlines()[2:] == single.out.splitlines()[2:]
     assert load(many)["metrics"] == load(one)["metrics"]
+
+
+@pytest.mark.parametrize("name", ["logs", "logs/*.parquet"])
+def test_the_other_commands_take_a_folder_and_a_pattern_too(openset, fifty, load, name):
+    one, many = fifty / "one.json", fifty / "many.json"
+    frozen = fifty / "t.json"
+    for words in (
+        ["compare", None, None, "--resamples", "5"],
+        ["threshold", None, "--rule", "at_fpr=0.1", "--apply", None, "--out", frozen],
+        ["apply", frozen, None],
+    ):
+        for given, out in ((fifty / "one.parquet", one), (fifty / name, many)):
+            assert openset(*(given if word is None else word for word in words), "--json", out).code == 0
+        of_one, of_many = load(one), load(many)
+        for entry in (*of_one.get("comparisons", ()), *of_many.get("comparisons", ())):
+            del entry["models"]  # their names differ
+        if words[0] == "apply":
+            assert len(of_many["files"]) == 50
+        for key in {"comparisons", "metrics", "value", "achieved", "applied", "n", "unknown"} & set(of_one):
+            assert of_many[key] == of_one[key], key
+
+
+def test_only_evaluate_reads_addresses_in_parts(openset, tmp_path):
+    (tmp_path / "t.json").write_text("{}")
+    found = openset("apply", tmp_path / "t.json", "s3://bucket/logs")
+    assert found.code == 2
+    assert "s3://bucket/logs: this command reads files on this machine alone" in found.err
 
 
 def test_many_rows_are_counted_and_the_choice_is_told(openset, fifty, load, monkeypatch):

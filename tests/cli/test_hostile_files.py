@@ -3,6 +3,7 @@
 import io
 import os
 import shutil
+import signal
 import struct
 import subprocess
 import sys
@@ -11,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from PIL import Image
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 A, FOUND = GOLDEN / "a.csv", GOLDEN / "found.json"
@@ -127,6 +129,51 @@ def test_a_link_that_leads_to_itself(refused, tmp_path, monkeypatch, words):
     refused(*words)
 
 
+@pytest.fixture
+def soon():
+    """A test that waits for ever fails instead."""
+
+    def give_up(*_):
+        raise TimeoutError
+
+    signal.signal(signal.SIGALRM, give_up)
+    signal.alarm(60)
+    yield
+    signal.alarm(0)
+
+
+@pytest.mark.usefixtures("soon")
+@pytest.mark.parametrize("kind", ["pipe", "device"])
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["evaluate", "ODD.csv"],
+        ["evaluate", "ODD.parquet"],
+        ["evaluate", "ODD.parquet", "--bounds"],
+        ["evaluate", "folder"],
+        ["evaluate", A, "--fit", "ODD.npz"],
+        ["threshold", "ODD.json", "--apply", A],
+        ["protocols", "show", "./ODD.yaml"],
+        ["detect", "evaluate", *TRUTHS, "--dt", "ODD.json"],
+        ["detect", "evaluate", *TRUTHS, "--dt", "results"],
+        ["detect", "split", "truth", "--hide", "cat", "--out", "split"],
+        ["outputs", "onnx:ODD.onnx", "folder", "--out", "o.npz"],
+    ],
+    ids=lambda words: "-".join(str(word) for word in words[:3] if not isinstance(word, Path)),
+)
+def test_pipes_and_devices_are_no_files(refused, tmp_path, monkeypatch, words, kind):
+    monkeypatch.chdir(tmp_path)
+    for folder in ("folder", "results", "truth"):
+        (tmp_path / folder).mkdir()
+    names = ["ODD.csv", "ODD.parquet", "ODD.npz", "ODD.json", "ODD.yaml", "ODD.onnx", "folder/0.parquet", "truth/1.xml"]
+    for name in [*names, "results/comp4_det_test_cat.txt"]:
+        if kind == "pipe":
+            os.mkfifo(tmp_path / name)
+        else:
+            (tmp_path / name).symlink_to("/dev/zero")
+    assert "is a pipe or a device" in refused(*words)
+
+
 # ---- the system ----------------------------------------------------------------------------------------------------
 
 
@@ -137,6 +184,15 @@ def run_in_process(words, before="", **how):
         [*how.pop("prefix", []), sys.executable, "-c", code], stderr=subprocess.PIPE, text=True, check=False, **how
     )
     return found.returncode, found.stderr
+
+
+def test_a_large_photograph_is_no_reason_for_a_librarys_warning(tmp_path):
+    (tmp_path / "photos").mkdir()
+    Image.new("1", (10_000, 9_000)).save(tmp_path / "photos" / "large.png")
+    scores = tmp_path / "s.csv"
+    scores.write_text("id,label,prediction,unknown_score\nlarge.png,0,0,1\nb,-2,0,0\n")
+    words = ("evaluate", scores, "--no-intervals", "--samples", tmp_path / "photos", "--report", tmp_path / "r.html")
+    assert run_in_process(words, stdout=subprocess.DEVNULL) == (0, "")
 
 
 @pytest.mark.parametrize(
@@ -170,7 +226,7 @@ def test_scores_on_a_full_disk(tmp_path, kind):
 def test_output_that_nobody_can_take(words):
     with Path("/dev/full").open("w") as full:
         code, told = run_in_process(words, stdout=full)
-    assert (code, told) == (2, "Error: the system says: no space left on device.\n")
+    assert (code, told) == (2, "Error: system error: no space left on device.\n")
 
 
 @pytest.mark.parametrize("words", [["evaluate", "a.csv"], ["train", "--protocol", "digits"], ["protocols", "list"]])

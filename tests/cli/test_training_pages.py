@@ -5,7 +5,7 @@ import pytest
 pytest.importorskip("lightning_fabric")
 
 from openset import Scores
-from openset.results.numbers import interval
+from openset._core.numbers import interval
 
 QUICK = ("--set", "train.epochs=1", "--recipe", "fast/digits")
 

@@ -1,5 +1,6 @@
 """`openset watch`: the share of unknowns over time."""
 
+import re
 from datetime import datetime, timedelta
 
 import numpy as np
@@ -101,3 +102,14 @@ def test_bad_input_is_told(stream, refused):
     assert "give one of the two" in said("2026-03-01,0,0.1\n", "--window", 5)
     (stream / "old.json").write_text('{"value": 0.5, "rule": "x", "achieved": {}, "n": 3}')
     assert "does not tell on how many knowns" in refused("watch", stream / "old.json", stream / "log.parquet")
+
+
+@pytest.mark.parametrize("every", ["0d", "", "-1d", "1ns", "9999999999999d", "1", "x"])
+def test_lengths_of_time_that_are_none(refused, stream, every):
+    told = refused("watch", stream / "t.json", stream / "log.csv", "--time", "seen", "--every", every)
+    assert f"--every '{every}' is no length of time" in told
+
+
+@pytest.mark.parametrize(("alpha", "told"), [("nan", "'alpha' must be in"), ("1e-320", "'alpha' is .* too small")])
+def test_chances_that_are_none(refused, stream, alpha, told):
+    assert re.search(told, refused("watch", stream / "t.json", stream / "log.csv", "--alpha", alpha))

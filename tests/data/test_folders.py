@@ -172,6 +172,16 @@ def test_ilsvrc_with_flat_validation_and_either_list(tmp_path, form):
     assert open_dataset("imagenet", "test", root=tmp_path).labels.tolist() == [2, 0, 1]
 
 
+@pytest.mark.parametrize("damage", [b"ILSVRC2012_val_00000009,\n", b"\xff,x\n"])
+def test_a_damaged_list_of_validation_classes(tmp_path, damage):
+    names = CATALOG["imagenet"].class_names[:1]
+    flat_validation(tmp_path / "imagenet", names)
+    list_of_classes = tmp_path / "imagenet" / "LOC_val_solution.csv"
+    list_of_classes.write_bytes(b"ImageId,PredictionString\n" + damage)
+    with pytest.raises(OpenSetError, match=r"LOC_val_solution|ILSVRC2012_val"):
+        open_dataset("imagenet", "test", root=tmp_path)
+
+
 def test_flat_validation_without_a_list_says_what_to_do(tmp_path):
     flat_validation(tmp_path / "imagenet", CATALOG["imagenet"].class_names[:2])
     with pytest.raises(OpenSetError, match=r"val has no class folders, .* put LOC_val_solution\.csv into"):

@@ -15,7 +15,8 @@ from detection_sets import data_file, make_found, make_truth, pencil_case, rando
 from detection_textbook import coco_objects, iou_by_hand, match_slowly
 from openset.detection import Detections, evaluate_open_set
 from openset.detection.gallery import truths_of
-from openset.detection.measure.evaluation import awi_draws, evaluate_data
+from openset.detection.measure.evaluation import evaluate_data
+from openset.detection.measure.intervals import awi_draws
 from openset.detection.measure.matching import highest_per_image, match
 from openset.detection.measure.ranking import at_recall, average_precision, needed, precision_table, rank
 from openset.detection.measure.resampling import AtRecalls, Draw, draws
@@ -553,11 +554,12 @@ def test_draws_equal_evaluating_the_drawn_images(variant, frozen):
     if frozen:
         chosen = [(None, np.array([0.2, np.inf, 0.5]))]
     drawn = awi_draws(data, ranked, levels, chosen, [variant], n=12, seed=3)[variant]
-    random = np.random.default_rng(3)
+    asked = not frozen and variant != "official"
+    among = AtRecalls(data, ranked, [recall for recall, _ in chosen]).wild_images if asked else None
     n_same = 0
-    for i in range(12):
-        rows = random.integers(20, size=20, dtype=np.int32)
-        wild_rows = random.integers(20, size=20, dtype=np.int32)
+    for i, draw in enumerate(draws(20, 20, 12, 3, among=among)):
+        rows, wild_rows = np.repeat(np.arange(20), draw.known.astype(int)), draw.whole().wild
+        assert len(rows) == len(wild_rows) == 20
         copied = arrange(*resample_slowly(known, found, wild, wild_found, rows, wild_rows))
         recalls = [recall for recall, _ in chosen]
         options = {"thresholds": chosen[0][1]} if frozen else {"recalls": recalls}
@@ -569,6 +571,20 @@ def test_draws_equal_evaluating_the_drawn_images(variant, frozen):
             n_same += 1
             assert drawn[i, place] == pytest.approx(row.awi, abs=1e-9), variant
     assert n_same >= 10
+
+
+def test_what_is_asked_of_a_draw_does_not_change_how_often_images_are_drawn():
+    """Every image once on average, with the variance 1 - 1/n, and as many as there are in each draw."""
+    some = np.array([1, 4, 5, 6])
+    times = np.array([draw.whole().wild_times for draw in draws(3, 12, 4000, 5, among=some)])
+    assert (times.sum(axis=1) == 12).all()
+    assert np.abs(times.mean(axis=0) - 1).max() < 0.06
+    assert np.abs(times.var(axis=0) - 11 / 12).max() < 0.1
+    asked = next(draws(3, 12, 1, 5, among=some))
+    assert np.isin(asked.wild, some).all()
+    assert asked.n_wild == 12
+    assert not np.isin(asked.left_out.drawn(), some).any()
+    assert not len(next(draws(3, 12, 1, 5, among=some[:0])).wild)
 
 
 def names_unreached(truth, thresholds):

@@ -335,6 +335,13 @@ def test_comp4_files_are_results_of_one_class_each(comp4, images):
     assert "counted from 1, both ends inside" in found.notes[0]
 
 
+def test_a_class_of_which_nothing_was_found_has_an_empty_file(comp4):
+    (comp4 / "comp4_det_test_cat.txt").touch()
+    categories = [{"id": 5, "name": "tv monitor"}, {"id": 7, "name": "dog"}, {"id": 8, "name": "cat"}]
+    truth = read_ground_truth({"images": [{"id": 12}, {"id": 13}], "categories": categories})
+    assert len(read_detections(comp4, truth)) == 3
+
+
 @pytest.mark.parametrize(
     ("line", "words"),
     [

@@ -213,10 +213,40 @@ def test_what_loses_classes_loses_the_comparison(honest):
         assert "They cannot be told apart" not in found.conclusion(["honest", "attacked"])
 
 
+def call_a_class_difficult(data):
+    """Objects of the class that makes most false detections need not be found any more."""
+    known = data.known
+    return replace(data, known=replace(known, ignore=known.ignore | (known.category == 0)))
+
+
+def test_a_class_that_is_not_tested_is_no_class_without_false_detections(honest):
+    """Without an object there is no threshold at a recall, and what the class does on wild images drops out."""
+    result, other = (evaluate_data(data, bootstrap=0) for data in (honest, call_a_class_difficult(honest)))
+    assert other.operating[1].total.fp_per_1000.value < 0.8 * result.operating[1].total.fp_per_1000.value
+    assert other.operating[1].untested == ("ant",)
+    assert verdict(other).rank > verdict(result).rank
+    assert "not tested on ant: without an object to find" in str(verdict(other)).lower()
+    bars = [parse_detection_bar("fp_per_1000<=1e9")]
+    assert passes(result, bars)
+    assert not passes(other, bars)
+    assert all(one.reached for one in check_detection_bars(other, bars, allow_unreached=True))
+    frozen = evaluate_data(call_a_class_difficult(honest), thresholds=np.full(len(CLASSES), 0.55), bootstrap=0)
+    same = evaluate_data(honest, thresholds=np.full(len(CLASSES), 0.55), bootstrap=0)
+    assert frozen.operating[0].untested == ()
+    assert frozen.operating[0].total.fp_per_1000 == same.operating[0].total.fp_per_1000
+
+
+def test_a_few_missing_wild_results_are_noticed(honest):
+    """Where every image has two detections or more, ten of 200 without any are a twentieth of the rate."""
+    found = duplicate(honest).wild_found
+    assert not evaluate_data(changed(honest, wild=found), bootstrap=0).silence.suspicious
+    assert evaluate_data(changed(honest, wild=where(found, found.image >= 10)), bootstrap=0).silence.suspicious
+
+
 def test_missing_wild_results_are_noticed(honest):
     result = evaluate_data(drop_wild_images(honest), bootstrap=0)
     assert result.silence.suspicious
-    assert any("are the wild results complete?" in note for note in result.notes)
+    assert any("the wild results are probably not complete" in note for note in result.notes)
     assert verdict(result).sentences[0].startswith("cannot be judged: 100 of 200 wild images have no detection at all")
     assert not evaluate_data(honest, bootstrap=0).silence.suspicious
 

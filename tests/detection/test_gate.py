@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from detection_sets import make_found, make_truth, pencil_case
-from openset.detection.gate import check_detection_bars, out_of_reach, parse_detection_bar
+from openset.detection.gate import check_detection_bars, not_shown, out_of_reach, parse_detection_bar
 from openset.detection.measure.evaluation import evaluate_open_set
 from openset.detection.thresholds import Thresholds
 from openset.errors import OpenSetError
@@ -23,8 +23,8 @@ def check(result, *texts, **options):
 
 def test_bars_are_reached_or_missed(result):
     found = check(result, "awi<=0.5625", "fp_per_1000 <= 750", "map>=0.28", "awi<=0.56", "map_wild>=0.9")
-    assert list(found.values()) == [True, True, True, False, False, False, True]
-    assert list(found)[-2:] == ["unreached<=0", "silent<=0"]
+    assert list(found.values()) == [True, True, True, False, False, False, True, True]
+    assert list(found)[-3:] == ["unreached<=0", "untested<=0", "silent<=0"]
     [missed, *_] = check_detection_bars(result, [parse_detection_bar(text) for text in ("awi<=0.56", "map>=0")])
     assert missed.sentence == "recall 0.5, paper: awi<=0.56, found 0.5625."
 
@@ -32,7 +32,7 @@ def test_bars_are_reached_or_missed(result):
 def test_lost_classes_fail_a_gate_unless_allowed(result):
     assert check(result, "recall>=0")["unreached<=0"] is False
     assert "unreached<=0" not in check(result, "recall>=0", allow_unreached=True)
-    assert check(result, "unreached<=1") == {"unreached<=1": True, "silent<=0": True}
+    assert check(result, "unreached<=1") == {"unreached<=1": True, "untested<=0": True, "silent<=0": True}
     assert check(result, "unreached<=0")["unreached<=0"] is False
     assert check(result) == {}  # without a bar there is no gate
 
@@ -100,15 +100,22 @@ def test_a_rate_that_so_few_images_cannot_show():
     found = make_found([(0, "a", [0, 0, 9, 9], 0.5)])
     silent = evaluate_open_set(known, found, wild, make_found([]), recalls=[0.5], bootstrap=0)
     assert check(silent, "fp_per_1000<=0", "fp_per_1000.high<=20") == {
-        "fp_per_1000<=0": True, "fp_per_1000.high<=20": False, "unreached<=0": True, "silent<=0": True,
+        "fp_per_1000<=0": True, "fp_per_1000.high<=20": False, "unreached<=0": True, "untested<=0": True,
+        "silent<=0": True,
     }  # fmt: skip
     assert any("no false detection on 100 wild images" in note and "3,689" in note for note in silent.notes)
     assert np.isclose(silent.operating[0].total.fp_per_1000.high, 36.9, atol=0.1)
+    [said] = not_shown(silent, bars)
+    assert said.startswith("recall 0.5: fp_per_1000<=1, as its interval ends at 36.9 with 100 wild images")
+    assert not_shown(silent, [parse_detection_bar("fp_per_1000<=37")]) == []
 
 
 def test_bars_that_a_worse_detector_could_pass_need_another_one(result):
     for text in ("awi<=0.1", "slope<=0.1"):
-        with pytest.raises(OpenSetError, match="false detections on known images lower it.*add a bar on precision"):
+        with pytest.raises(
+            OpenSetError,
+            match="false detections on known images lower it.*add a bar on map, precision or precision_open",
+        ):
             check(result, text)
         check(result, text, "precision>=0.1")
     frozen = evaluate_open_set(

@@ -9,8 +9,8 @@ from detection_sets import make_found, make_truth, pencil_case, random_set, rand
 from detection_textbook import iou_by_hand, match_slowly
 from openset.detection import evaluate_open_set
 from openset.detection.measure.errors import KINDS
-from openset.detection.measure.evaluation import matched
 from openset.detection.measure.owod import owod
+from openset.detection.measure.ranking import matched
 from openset.detection.measure.sets import arrange
 
 

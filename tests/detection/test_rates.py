@@ -5,7 +5,6 @@ import pytest
 from scipy import stats
 
 from openset.detection.measure.rates import Estimate, event_rate, fraction, images_for_rate, open_precision
-from openset.detection.measure.resampling import interval
 
 
 @pytest.mark.parametrize("n", [0, 1, 3, 40])
@@ -92,15 +91,3 @@ def test_open_precision_covers_the_truth():
         found = open_precision(fraction(hits, np.ones(n_known)), Estimate(*(scale * one for one in rate)))
         inside += found.low <= truth <= found.high
     assert inside / 600 >= 0.93
-
-
-def test_draws_that_lie_above_the_value_move_the_interval_down():
-    """Bias-corrected by hand: 80 % of the draws above, z = -.8416, ends at Phi(2 z - 1.96) and Phi(2 z + 1.96)."""
-    drawn = np.append(np.arange(10_000) / 10_000, np.nan)
-    low, high = interval(drawn, value=0.2)
-    assert (low, high) == pytest.approx((0.00013, 0.6092), abs=3e-4)
-    assert interval(drawn) == pytest.approx((0.025, 0.975), abs=1e-3)
-    assert interval(np.full(20, 0.3), value=0.3) == (0.3, 0.3)
-    low, high = interval(np.arange(10.0), value=100.0)  # beyond all draws: ends at the last ones
-    assert 8 < low < high < 9
-    assert interval(np.full(3, np.nan), value=0.3) == (None, None)

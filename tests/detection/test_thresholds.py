@@ -9,8 +9,9 @@ import pytest
 
 from detection_sets import make_found, pencil_case, random_set, random_wild
 from openset.detection.choosing import best_f_beta, choose
-from openset.detection.measure.evaluation import evaluate_data, evaluate_open_set, matched
+from openset.detection.measure.evaluation import evaluate_data, evaluate_open_set
 from openset.detection.measure.operating import operate
+from openset.detection.measure.ranking import matched
 from openset.detection.measure.sets import arrange, load
 from openset.detection.thresholds import Thresholds, frozen_for, with_frozen_notes
 from openset.errors import OpenSetError

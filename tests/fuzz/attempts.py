@@ -2,41 +2,19 @@
 
 import shutil
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
 
+from fuzz.folders import FOLDER_KINDS
+from fuzz.given import Attempt, give, written
+from fuzz.models import MODEL_KINDS
 from fuzz.mutators import BY_KIND, ODD_NUMBERS, ODD_TEXTS
 from fuzz.samples import Samples
 
-ODD_FILE_NAMES = [
-    "=1+1",
-    "[a]*?",
-    "\x1b[31mred",
-    "a b",
-    "ü\u0301ñ",
-    "<b>x",
-    "-dash",
-    "a\nb",
-    "...",
-    "'q'",
-    "%n",
-    "🦉" * 20,
-]
 SCORE_FILES = ["scores.csv", "scores.tsv", "scores.parquet", "scores.npz", "named.csv", "short.csv", "named.parquet",
                "named.npz", "logits.npy", "outputs_test.npz"]  # fmt: skip
 TRUTHS = ["--known-gt", "known.json", "--wild-gt", "wild.json"]
 FOUND = ["--known-dt", "known_found.json", "--wild-dt", "wild_found.json"]
-
-
-@dataclass
-class Attempt:
-    """A command line in a folder of its own, in which `out/` alone may change."""
-
-    words: list[str]
-    judged: list[str] = field(default_factory=list)
-    """Scores files that the command reads with no option that changes what they say."""
-    kind: str = ""
 
 
 def prepare(seed: int, number: int, folder: Path, samples: Samples) -> Attempt:
@@ -51,32 +29,12 @@ def prepare(seed: int, number: int, folder: Path, samples: Samples) -> Attempt:
     return made
 
 
-def _give(random: Random, folder: Path, samples: Samples, name: str, *, damaged: bool) -> str:
-    """Put a sample into the folder, damaged or as it is, now and then under an odd name; returns the name."""
-    data = samples.content(name)
-    kind = Path(name).suffix
-    if damaged:
-        data = BY_KIND[kind](random, data)
-    given = name if random.random() < 0.95 or not damaged else random.choice(ODD_FILE_NAMES) + kind
-    (folder / given).write_bytes(data)
-    return f"./{given}" if given.startswith("-") else given
-
-
-def _outputs(random: Random) -> list[str]:
-    words = []
-    for option, file in (("--report", "out/r.html"), ("--csv", "out/r.csv"), ("--latex", "out/r.tex"),
-                         ("--markdown", "out/r.md")):  # fmt: skip
-        if random.random() < 0.12:
-            words += [option, file]
-    return words
-
-
 def _scores_file(random: Random, folder: Path, samples: Samples) -> Attempt:
-    file = _give(random, folder, samples, random.choice(SCORE_FILES), damaged=True)
+    file = give(random, folder, samples, random.choice(SCORE_FILES), damaged=True)
     command = random.choice(["evaluate"] * 4 + ["audit", "threshold", "compare"])
     if command == "evaluate":
         resampling = random.choice([["--no-intervals"]] * 3 + [["--resamples", "5"]])
-        return Attempt(["evaluate", file, *resampling, "--json", "out/r.json", *_outputs(random)], [file])
+        return Attempt(["evaluate", file, *resampling, "--json", "out/r.json", *written(random)], [file])
     if command == "threshold":
         rule = random.choice(["at_acceptance=0.9", "at_fpr=0.1", "best_f", "best_youden", "min_cost", "conformal=0.2"])
         return Attempt(["threshold", file, "--rule", rule, "--out", "out/t.json", "--json", "out/r.json"], [file])
@@ -84,15 +42,15 @@ def _scores_file(random: Random, folder: Path, samples: Samples) -> Attempt:
         other = "other.parquet"
         (folder / other).write_bytes(samples.content("scores.parquet"))
         pair = [file, other] if random.random() < 0.5 else [other, file]
-        return Attempt(["compare", *pair, "--resamples", "5", "--json", "out/r.json", *_outputs(random)], [file])
+        return Attempt(["compare", *pair, "--resamples", "5", "--json", "out/r.json", *written(random)], [file])
     return Attempt(["audit", file, "--json", "out/r.json"], [file])
 
 
 def _fitted_score(random: Random, folder: Path, samples: Samples) -> Attempt:
     fitted = random.choice(["knn.safetensors", "mahalanobis.safetensors", "outputs_train.npz"])
     broken = random.random() < 0.7
-    test = _give(random, folder, samples, "outputs_test.npz", damaged=not broken)
-    fit = _give(random, folder, samples, fitted, damaged=broken)
+    test = give(random, folder, samples, "outputs_test.npz", damaged=not broken)
+    fit = give(random, folder, samples, fitted, damaged=broken)
     score = random.choice(["knn(k=3)", "mahalanobis", "vim", "openmax", "energy", "react"])
     named = ["--score", score] if fitted.endswith(".npz") or random.random() < 0.3 else []
     return Attempt(["evaluate", test, "--fit", fit, *named, "--no-intervals", "--json", "out/r.json"])
@@ -109,7 +67,7 @@ def _detections(random: Random, folder: Path, samples: Samples) -> Attempt:
         return Attempt(["detect", "split", random.choice(files[:2]), "--hide", "dog", "--out", "out/split"])
     words = ["detect", command, *TRUTHS, *FOUND, "--json", "out/r.json"]
     if command == "evaluate":
-        return Attempt([*words, "--bootstrap", "2", *_outputs(random)])
+        return Attempt([*words, "--bootstrap", "2", *written(random)])
     if command == "compare":
         return Attempt(["detect", "compare", *TRUTHS, *FOUND, *FOUND, "--bootstrap", "2", "--json", "out/r.json"])
     rule = random.choice(["recall=0.3", "precision=0.5", "f_beta=1", "wild_fp=10"])
@@ -117,16 +75,16 @@ def _detections(random: Random, folder: Path, samples: Samples) -> Attempt:
 
 
 def _frozen_threshold(random: Random, folder: Path, samples: Samples) -> Attempt:
-    file = _give(random, folder, samples, "threshold.json", damaged=True)
-    scores = _give(random, folder, samples, "scores.csv", damaged=False)
+    file = give(random, folder, samples, "threshold.json", damaged=True)
+    scores = give(random, folder, samples, "scores.csv", damaged=False)
     force = ["--force"] if random.random() < 0.5 else []
     return Attempt(["threshold", file, "--apply", scores, *force, "--json", "out/r.json"])
 
 
 def _decisions(random: Random, folder: Path, samples: Samples) -> Attempt:
     broken = random.random() < 0.8
-    file = _give(random, folder, samples, random.choice(SCORE_FILES), damaged=broken)
-    threshold = _give(random, folder, samples, "threshold.json", damaged=not broken)
+    file = give(random, folder, samples, random.choice(SCORE_FILES), damaged=broken)
+    threshold = give(random, folder, samples, "threshold.json", damaged=not broken)
     kind = random.choice(["csv", "json", "parquet", "tsv"])
     return Attempt(["apply", threshold, file, "--force", "--out", f"out/d.{kind}", "--json", "out/r.json"])
 
@@ -135,7 +93,7 @@ def _protocol(random: Random, folder: Path, samples: Samples) -> Attempt:
     broken = random.choice(["protocol.yaml"] * 4 + ["animals.parquet", "more.parquet"])
     for name in ("animals.parquet", "more.parquet", "protocol.yaml"):
         if name != broken:
-            _give(random, folder, samples, name, damaged=False)
+            give(random, folder, samples, name, damaged=False)
     (folder / broken).write_bytes(BY_KIND[Path(broken).suffix](random, samples.content(broken)))
     if random.random() < 0.2:
         return Attempt(["protocols", "export", "protocol.yaml", "--out", "out/lists"])
@@ -145,7 +103,7 @@ def _protocol(random: Random, folder: Path, samples: Samples) -> Attempt:
 
 
 def _recipe(random: Random, folder: Path, samples: Samples) -> Attempt:
-    file = _give(random, folder, samples, "recipe.yaml", damaged=True)
+    file = give(random, folder, samples, "recipe.yaml", damaged=True)
     return Attempt(["bench", "--recipe", file, "--dry-run", "--out", "out", "--json", "out/r.json"])
 
 
@@ -158,7 +116,7 @@ def _run_folder(random: Random, folder: Path, samples: Samples) -> Attempt:
     broken.write_bytes(BY_KIND[broken.suffix](random, broken.read_bytes()))
     if random.random() < 0.1:
         broken.unlink()
-    image = _give(random, folder, samples, "digit.png", damaged=random.random() < 0.1)
+    image = give(random, folder, samples, "digit.png", damaged=random.random() < 0.1)
     return Attempt(["predict", "out/run", image, "--csv", "out/r.csv", "--json", "out/r.json"])
 
 
@@ -248,6 +206,7 @@ _OPTIONS = {
     "detect evaluate": ["--iou", "--matching", "--max-detections", "--ratios", "--recall", "--require", "--variant",
                         "--similar", "--seed", "--thresholds", "--name", "--inclusive-pixels", "--classes"],
     "protocols show": ["--split", "--data-root", "--skip-corrupt"],
+    "tune": ["--vary", "--protocol", "--method", "--split", "--stand-ins", "--seeds", "--metric", "--set", "--shard"],
     "bench": ["--protocols", "--methods", "--splits", "--seeds", "--set", "--vary", "--shard", "--engine", "--tuned"],
 }  # fmt: skip
 
@@ -257,7 +216,7 @@ def _option(random: Random, folder: Path, samples: Samples) -> Attempt:
         (folder / name).write_bytes(samples.content(name))
     command = random.choice(list(_OPTIONS))
     words = command.split()
-    if command == "bench":
+    if command in {"bench", "tune"}:
         words += ["--dry-run", "--out", "out"]
     elif command == "detect evaluate":
         words += [*TRUTHS, *FOUND, "--bootstrap", "2"]
@@ -277,14 +236,16 @@ def _option(random: Random, folder: Path, samples: Samples) -> Attempt:
 
 
 _KINDS: dict[Callable[[Random, Path, Samples], Attempt], float] = {
-    _scores_file: 44,
-    _detections: 14,
-    _option: 14,
-    _fitted_score: 7,
+    _scores_file: 34,
+    _detections: 10,
+    _option: 12,
+    _fitted_score: 6,
     _decisions: 6,
     _protocol: 7,
     _run_folder: 5,
     _frozen_threshold: 4,
     _recipe: 4,
     _resumed_run: 1,
+    **MODEL_KINDS,
+    **FOLDER_KINDS,
 }

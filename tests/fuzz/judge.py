@@ -10,13 +10,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from fuzz.attempts import Attempt
-from fuzz.readers import UnreadableError, read_detections_slowly, read_scores_slowly
+from fuzz.given import Attempt
+from fuzz.readers import UnreadableError, count_parts_slowly, read_detections_slowly, read_scores_slowly
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\x80-\x9f]")
 _WRITING = ("w", "a", "x", "+")
 STARTING = {"subprocess.Popen", "os.system", "os.exec", "os.posix_spawn", "os.fork", "os.forkpty", "os.startfile"}
-MAKING = {"os.mkdir", "os.rename", "os.remove", "os.rmdir", "os.symlink", "os.link", "os.truncate", "shutil.rmtree"}
+MAKING = {"os.mkdir": 2, "os.rename": 2, "os.remove": 1, "os.rmdir": 1, "os.symlink": 2, "os.link": 2, "os.truncate": 1,
+          "shutil.rmtree": 1}  # fmt: skip
+"""What changes folders, and which of its arguments is the folder that a relative path begins in, if it is given."""
 
 
 @dataclass
@@ -47,14 +49,16 @@ class Watch:
             if writes:
                 self._check(arguments[0])
         elif event in MAKING:
+            number = arguments[MAKING[event]] if len(arguments) > MAKING[event] else -1
+            begins = Path(f"/proc/self/fd/{number}").readlink() if isinstance(number, int) and number >= 0 else Path()
             for path in arguments[: 2 if event in {"os.rename", "os.link"} else 1]:
                 if isinstance(path, str | bytes):
-                    self._check(path)
+                    self._check(path, begins)
         elif event in STARTING or event in {"socket.connect", "socket.getaddrinfo", "pickle.find_class"}:
             self.seen.append(f"{event} {arguments!r:.200}")
 
-    def _check(self, path: str | bytes) -> None:
-        place = Path(path.decode(errors="replace") if isinstance(path, bytes) else path).absolute()
+    def _check(self, path: str | bytes, begins: Path = Path()) -> None:
+        place = (begins / (path.decode(errors="replace") if isinstance(path, bytes) else path)).absolute()
         if not str(place).startswith(self.allowed) and str(place) != "/dev/null":
             self.seen.append(f"it wrote to {place}")
 
@@ -126,6 +130,8 @@ def half_file(file: Path) -> str:
 def _misreadings(attempt: Attempt, folder: Path) -> Iterator[str]:
     for name in attempt.judged:
         yield from _scores_misread(attempt, folder / name, folder)
+    if attempt.parts:
+        yield from _parts_misread(folder / attempt.parts, folder)
     if attempt.words[:2] == ["detect", "evaluate"] and attempt.kind == "detections":
         yield from _detections_misread(folder)
 
@@ -160,6 +166,16 @@ def _scores_misread(attempt: Attempt, file: Path, folder: Path) -> Iterator[str]
         }
         if any(told[key] != count for key, count in counts.items()):
             yield f"misread: {file.name} is told to hold { {key: told[key] for key in counts} }, it holds {counts}"
+
+
+def _parts_misread(parts: Path, folder: Path) -> Iterator[str]:
+    told = json.loads((folder / "out" / "r.json").read_text(encoding="utf-8"))["files"][0]
+    try:
+        counts = count_parts_slowly(parts)
+    except UnreadableError:  # two readers of Parquet may differ in what they still make out
+        return
+    if any(told[key] != count for key, count in counts.items()):
+        yield f"misread: the files are told to hold { {key: told[key] for key in counts} }, they hold {counts}"
 
 
 def _detections_misread(folder: Path) -> Iterator[str]:

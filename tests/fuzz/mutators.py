@@ -420,6 +420,54 @@ def of_safetensors(random: Random, data: bytes) -> bytes:
     return struct.pack("<Q", len(text)) + text + data[8 + length :]
 
 
+def of_onnx(random: Random, data: bytes) -> bytes:
+    """What the file says of itself, its shapes, weights, and where they lie; or the bytes changed."""
+    import onnx
+
+    if random.random() < 0.5:
+        return of_bytes(random, data)
+    model = onnx.load_from_string(data)
+    change, weight = random.randrange(7), random.choice(list(model.graph.initializer))
+    if change <= 2 and model.metadata_props:
+        own = model.metadata_props[0]
+        own.value = _odd_json(random) if change == 0 else json.dumps(of_tree(random, json.loads(own.value)))
+    elif change == 3:
+        weight.dims[0] = random.choice([0, 1, -1, 2**31, 2**62, 7])
+    elif change == 4:
+        weight.data_location = onnx.TensorProto.EXTERNAL
+        place = random.choice(["../../etc/passwd", "/etc/passwd", "", "model.onnx", "nowhere", "\x1b[31m"])
+        weight.external_data.add(key="location", value=place)
+        weight.external_data.add(key="length", value=random.choice(["9" * 18, "-1", "x"]))
+    elif change == 5:
+        taken = random.choice([*model.graph.input, *model.graph.output]).type.tensor_type
+        if random.random() < 0.5 and taken.shape.dim:
+            random.choice(list(taken.shape.dim)).dim_value = random.choice([0, 1, 2**40, -5, 10_000])
+        else:
+            taken.elem_type = random.choice([1, 6, 7, 8, 9, 10, 99])
+    else:
+        node = random.choice(list(model.graph.node))
+        node.op_type = random.choice(["Identity", "NoSuchOp", "Loop", "If", "MatMul", "Add", "Einsum"])
+    return bytes(model.SerializeToString())
+
+
+def of_xml(random: Random, data: bytes) -> bytes:
+    """As a text; or with entities, nesting and numbers that XML allows."""
+    if random.random() < 0.7:
+        return random.choice([of_text, of_bytes])(random, data)
+    text = data.decode()
+    entities = "".join(f'<!ENTITY a{i} "{f"&a{i - 1};" * 10 if i else "x"}">' for i in range(9))
+    return random.choice(
+        [
+            f"<!DOCTYPE annotation [{entities}]>" + text.replace("<name>", "<name>&a8;"),
+            '<!DOCTYPE a [<!ENTITY x SYSTEM "file:///etc/passwd">]>' + text.replace("<name>", "<name>&x;"),
+            text.replace("<object>", "<object>" + "<part>" * 20_000),
+            text.replace("<xmax>", f"<xmax>{random.choice(ODD_NUMBERS)}"),
+            text.replace("<filename>", "<filename>../../"),
+            text.replace("<difficult>0", f"<difficult>{random.choice(ODD_TEXTS[:40])}"),
+        ]
+    ).encode("utf-8", "replace")
+
+
 BY_KIND: dict[str, Callable[[Random, bytes], bytes]] = {
     ".csv": lambda random, data: random.choice([of_csv, of_csv, of_text, of_bytes])(random, data),
     ".tsv": lambda random, data: random.choice([of_text, of_bytes])(random, data),
@@ -430,4 +478,7 @@ BY_KIND: dict[str, Callable[[Random, bytes], bytes]] = {
     ".yaml": of_yaml,
     ".safetensors": of_safetensors,
     ".png": of_bytes,
+    ".onnx": of_onnx,
+    ".xml": of_xml,
+    ".txt": lambda random, data: random.choice([of_text, of_text, of_bytes])(random, data),
 }

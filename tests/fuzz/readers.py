@@ -96,6 +96,17 @@ def _parquet_columns(file: Path) -> tuple[dict[str, list[Any]], list[str] | None
     return columns, [str(name) for name in named] if isinstance(named, list) else None
 
 
+def count_parts_slowly(folder: Path) -> dict[str, int]:
+    """Samples of each kind in all Parquet files of a folder."""
+    files = [file for file in sorted(folder.glob("*.parquet")) if file.is_file()]
+    labels = [label for file in files for label in _parquet_columns(file)[0]["label"]]
+    return {
+        "n_known": sum(label >= 0 for label in labels),
+        "n_negative": labels.count(-1),
+        "n_unknown": labels.count(-2),
+    }
+
+
 def _of_columns(columns: dict[str, list[Any]], named: list[str] | None) -> Read:
     heads = None
     width = 0

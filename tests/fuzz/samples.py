@@ -8,6 +8,8 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
+from fuzz.folder_samples import write_folder_samples
+from fuzz.model_samples import write_model_samples
 from openset import Scores
 from openset.operating import choose
 from openset.posthoc import Outputs, fit
@@ -56,6 +58,8 @@ def make_samples(folder: Path) -> Samples:
     _write_protocol(folder)
     (folder / "recipe.yaml").write_text(RECIPE, encoding="utf-8")
     _write_run(folder / "run")
+    write_model_samples(folder)
+    write_folder_samples(folder)
     return Samples(folder)
 
 
@@ -98,7 +102,7 @@ def _write_outputs(folder: Path) -> None:
         np.savez(folder / f"outputs_{name}.npz", labels=numbers, logits=features @ weight.T + bias, features=features,
                  weight=weight, bias=bias)  # fmt: skip
     stored = np.load(folder / "outputs_train.npz")
-    outputs = Outputs(stored["labels"], logits=stored["logits"], features=stored["features"])
+    outputs = Outputs(stored["logits"], stored["features"], labels=stored["labels"])
     for name in ("knn(k=3)", "mahalanobis"):
         fit(name, outputs).save(folder / f"{name.partition('(')[0]}.safetensors")
 

@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from fuzz.attempts import Attempt
+from fuzz.given import Attempt
 from fuzz.judge import Outcome, half_file, judge
 from fuzz.mutators import BY_KIND
 from fuzz.readers import UnreadableError, read_detections_slowly, read_scores_slowly

@@ -31,11 +31,19 @@ def work(connection: Connection, samples: Samples, place: Path) -> None:
         "COLUMNS": "120",
     }
     tempfile.tempdir = None
+    few_resamples()
     _warm_up(samples, place)
     watch = Watch()
     connection.send("ready")
     while (job := connection.recv()) is not None:
         connection.send(_try(*job, samples=samples, place=place, watch=watch))
+
+
+def few_resamples() -> None:
+    """A training ends with intervals of a thousand resamples, which would take most of the time and try nothing."""
+    import openset.evaluation
+
+    openset.evaluation.resamples_for = lambda n_samples: 5
 
 
 def _warm_up(samples: Samples, place: Path) -> None:
@@ -48,8 +56,12 @@ def _warm_up(samples: Samples, place: Path) -> None:
 
     typer.main.get_command = functools.cache(typer.main.get_command)  # a third of the time of a small command
     os.chdir(place)
-    with suppress(SystemExit), redirect_stdout(io.StringIO()):
-        main(["predict", str(samples.folder / "run"), str(samples.folder / "digit.png")])
+    for words in (
+        ["predict", str(samples.folder / "run"), str(samples.folder / "digit.png")],
+        ["export", str(samples.folder / "run"), "--onnx", "tmp/x.onnx"],
+    ):
+        with suppress(SystemExit), redirect_stdout(io.StringIO()):
+            main(words)
 
 
 def _try(

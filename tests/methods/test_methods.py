@@ -67,7 +67,7 @@ def test_overfits_32_samples(name):
     network.eval()
     with torch.no_grad():
         embedding, logits = network(images)
-    outputs = Outputs(labels.numpy(), logits.numpy(), embedding.numpy(), network.method.background)
+    outputs = Outputs(logits.numpy(), embedding.numpy(), labels=labels.numpy(), background=network.method.background)
     known = labels.numpy() >= 0
     assert losses[-1] < losses[0]
     assert (outputs.known_logits().argmax(axis=1) == labels.numpy())[known].all()
@@ -288,7 +288,7 @@ def test_arpl_cs_generates_images_of_the_right_size(side):
 
 def test_objectosphere_scores_by_length_times_probability():
     method = make_network("objectosphere").method
-    outputs = Outputs(None, np.log([[3.0, 1.0, 1e-30, 1e-30]]), np.array([[3.0, 4.0]]))
+    outputs = Outputs(np.log([[3.0, 1.0, 1e-30, 1e-30]]), np.array([[3.0, 4.0]]))
     assert method.unknown_score(outputs) == pytest.approx([-5 * 0.75])
 
 
@@ -311,7 +311,7 @@ def test_unknown_name():
 
 
 def test_openauc_can_reject_by_another_score_than_it_ranks():
-    outputs = Outputs(None, np.array([[3.0, 0.0], [8.0, 7.0]]), None)
+    outputs = Outputs(np.array([[3.0, 0.0], [8.0, 7.0]]))
     ranked = METHODS["openauc"](4, 2).unknown_score(outputs)
     other = METHODS["openauc"](4, 2, reject_by="msp")
     assert ranked[0] > ranked[1]
@@ -333,7 +333,7 @@ def test_scaled_multiplies_features_and_adds_the_bias_after():
     method = ScaledWithBias(12, K)
     features = torch.randn(9, 12).relu()
     with torch.no_grad():
-        outputs = Outputs(None, method(features).numpy(), features.numpy(), head=method.linear_head())
+        outputs = Outputs(method(features).numpy(), features.numpy(), head=method.linear_head())
         largest = features.sort(dim=1).values[:, -4:]  # 35 % of 12
         factor = (features.sum(dim=1) / largest.sum(dim=1)).exp()
         expected = -method(features * factor[:, None]).max(dim=1).values

@@ -63,7 +63,7 @@ def test_scores_of_features_and_head(network, inputs, name):
     """Features are caught on their way into the last layer; the network is left as it was."""
     logits, features = parts(network, inputs)
     head = (network[3].weight.detach().numpy(), network[3].bias.detach().numpy())
-    outputs = Outputs(np.arange(50) % 3, logits, features, head=head)
+    outputs = Outputs(logits, features, labels=np.arange(50) % 3, head=head)
     fitted = fit(name, outputs)
     expected = fitted.score(outputs)
     frozen = choose(
@@ -96,6 +96,8 @@ def test_a_threshold_of_another_kind_is_refused(network, inputs):
     with pytest.raises(OpenSetError, match="it was chosen for 4 classes, and here there are 3"):
         wrapped(inputs)
     assert len(guard(network, energy, score="msp", force=True)(inputs)) == 50
+    with pytest.raises(OpenSetError, match="The fit is of the score msp, and energy is asked for"):
+        guard(network, energy, fitted=fit("msp"))
     with pytest.raises(OpenSetError, match="does not tell which score"):
         guard(network, 0.5)
 
@@ -116,7 +118,7 @@ def test_a_network_whose_last_layer_is_not_linear(inputs):
         def forward(self, values):
             return 3 * self.layer(values)
 
-    outputs = Outputs(np.zeros(5, dtype=int), features=np.zeros((5, 4)))
+    outputs = Outputs(features=np.zeros((5, 4)), labels=np.zeros(5, dtype=int))
     wrapped = guard(Cosine().eval(), 0.5, score="knn(k=1)", fitted=outputs)
     with pytest.raises(OpenSetError, match="no linear layer of it returns the logits"):
         wrapped(inputs)
@@ -171,7 +173,7 @@ def test_a_session_of_onnxruntime(tmp_path):
     best = np.array(CLASSES)[logits.argmax(axis=1)]
     assert labels.tolist() == np.where(-logits.max(axis=1) > value, "unknown", best).tolist()
     with pytest.raises(OpenSetError, match="needs features, and the session has no output of that name: logits"):
-        guard(session, 0.5, score="knn(k=1)", fitted=Outputs(np.zeros(5, dtype=int), features=np.zeros((5, 3))))
+        guard(session, 0.5, score="knn(k=1)", fitted=Outputs(features=np.zeros((5, 3)), labels=np.zeros(5, dtype=int)))
 
 
 def test_what_cannot_be_guarded():

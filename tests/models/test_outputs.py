@@ -1,6 +1,7 @@
 """Outputs of models that a user has: the numbers are the model's own, whatever it was made with."""
 
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -11,7 +12,9 @@ import pytest
 from PIL import Image
 
 from model_samples import BIAS, CLASSES, WEIGHT, make_onnx, picture_bytes, run
-from openset.models.outputs import Parts, write_outputs
+from openset.errors import OpenSetError
+from openset.models.outputs import write_outputs
+from openset.models.parts import Parts
 from openset.models.samples import Reading, open_samples
 from openset.reading import read_outputs
 from openset.scores import Scores
@@ -209,8 +212,14 @@ class Counting:
         return Answers(np.stack(batch)[:, :2], np.stack(batch))
 
 
-def test_a_run_that_was_stopped_goes_on(photos, tmp_path, monkeypatch):
-    monkeypatch.setattr("openset.models.outputs._PART", 4)
+@pytest.fixture
+def _parts_of_four(monkeypatch):
+    monkeypatch.setattr("openset.models.parts._MOST", 4)
+    monkeypatch.setattr("openset.models.parts._SEVERAL", 1)
+
+
+@pytest.mark.usefixtures("_parts_of_four")
+def test_a_run_that_was_stopped_goes_on(photos, tmp_path):
     samples = open_samples([str(photos)], "images", Reading(labels="none"))
     out, whole = tmp_path / "o.npz", tmp_path / "whole.npz"
     write_outputs(Counting(), samples, whole, batch=2)
@@ -225,8 +234,19 @@ def test_a_run_that_was_stopped_goes_on(photos, tmp_path, monkeypatch):
     assert [one.name for one in tmp_path.iterdir() if one.name.endswith("parts")] == []
 
 
-def test_parts_of_another_model_are_not_used(photos, tmp_path, monkeypatch):
-    monkeypatch.setattr("openset.models.outputs._PART", 4)
+def test_attempts_are_counted_for_one_command_alone(tmp_path):
+    """Else a part would be blamed for commands that were stopped."""
+    parts = Parts(tmp_path / "parts", {"model": "f"}, 8, 4)
+    parts.begin(lambda _: None, lambda _: None)
+    assert [parts.count_attempt(0), parts.count_attempt(0), parts.count_attempt(1)] == [1, 2, 1]
+    parts.forget_attempts(1)
+    assert parts.count_attempt(1) == 1
+    parts.begin(lambda _: None, lambda _: None)
+    assert parts.count_attempt(0) == 1
+
+
+@pytest.mark.usefixtures("_parts_of_four")
+def test_parts_of_another_model_are_not_used(photos, tmp_path):
     samples = open_samples([str(photos)], "images", Reading(labels="none"))
     with pytest.raises(KeyboardInterrupt):
         write_outputs(Counting(stop_at=10), samples, tmp_path / "o.npz", batch=2)
@@ -234,7 +254,78 @@ def test_parts_of_another_model_are_not_used(photos, tmp_path, monkeypatch):
     other.fingerprint = "g"
     assert write_outputs(other, samples, tmp_path / "o.npz", batch=2).resumed == 0
     assert other.seen == 21
-    assert Parts(tmp_path / ".o.npz.parts", {}).folder.exists() is False
+    assert not (tmp_path / ".o.npz.parts").exists()
+
+
+@pytest.mark.usefixtures("_parts_of_four")
+def test_a_folder_of_parts_holds_what_the_file_does(photos, tmp_path, capsys):
+    """Broken photos fill the second part: it is left out, and every other photo is there once."""
+    shutil.copytree(photos, tmp_path / "photos")
+    for name in ("cat/2", "cat/4", "cat/5", "cat/6", "dog/0"):
+        (tmp_path / "photos" / f"{name}.png").write_text("no picture")
+    samples = open_samples([str(tmp_path / "photos")], "images", Reading(("cat", "dog"), labels="folders"))
+    write_outputs(Counting(), samples, tmp_path / "whole.npz", batch=2)
+    written = write_outputs(Counting(), samples, tmp_path / "parts", batch=2)
+    whole = arrays(tmp_path / "whole.npz")
+    assert (written.n, written.arrays, len(written.left_out)) == (16, ("logits", "features", "labels"), 5)
+    files = sorted((tmp_path / "parts").iterdir())
+    assert [one.name for one in files] == [f"part-{number:06d}.parquet" for number in (0, 2, 3, 4, 5)] + ["parts.json"]
+    outputs = [read_outputs(file) for file in files[:-1]]
+    assert np.array_equal(np.concatenate([one.logits for one in outputs]), whole["logits"])
+    assert np.array_equal(np.concatenate([one.features for one in outputs]), whole["features"])
+    assert np.array_equal(np.concatenate([one.labels for one in outputs]), whole["labels"])
+    table = pl.concat([pl.read_parquet(file) for file in files[:-1]])
+    assert table["id"].to_list() == whole["ids"].tolist()
+    assert table["open_class"].to_list() == whole["open_classes"].tolist()
+
+
+def test_a_folder_with_other_files_is_not_touched(small_onnx, photos, tmp_path, capsys):
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine/thesis.txt").write_text("everything")
+    assert run("outputs", f"onnx:{small_onnx}", photos, "--out", tmp_path / "mine") == 2
+    assert "there is something else of that name" in " ".join(capsys.readouterr().err.split())
+    assert (tmp_path / "mine/thesis.txt").exists()
+    for _ in range(2):  # a folder that was made here is made again
+        assert run("outputs", f"onnx:{small_onnx}", photos, "--out", tmp_path / "parts") == 0
+    assert "logits, features of 21 samples are in" in " ".join(capsys.readouterr().out.split())
+    assert run("outputs", f"onnx:{small_onnx}", photos, "--out", tmp_path / "o.xlsx") == 2
+    assert "into a folder (no ending)" in " ".join(capsys.readouterr().err.split())
+
+
+def test_a_label_beyond_the_logits_is_refused(tmp_path):
+    (tmp_path / "a.png").write_bytes(picture_bytes("red"))
+    (tmp_path / "list.csv").write_text("path,label\na.png,999999999\n")
+    samples = open_samples([str(tmp_path / "list.csv")], "images", Reading())
+    with pytest.raises(OpenSetError, match="label is 999999999, and counting has 2 classes, 0 to 1"):
+        write_outputs(Counting(), samples, tmp_path / "o.npz")
+
+
+@pytest.mark.usefixtures("_parts_of_four")
+def test_two_at_once_do_not_take_each_others_parts(photos, tmp_path):
+    samples = open_samples([str(photos)], "images", Reading(labels="none"))
+    refused = []
+
+    class Meeting(Counting):
+        def run(self, batch):
+            if self.seen == 10:
+                with pytest.raises(OpenSetError, match="is in use by process"):
+                    write_outputs(Counting(), samples, tmp_path / "o.npz", batch=2)
+                refused.append(self.seen)
+            return super().run(batch)
+
+    assert write_outputs(Meeting(), samples, tmp_path / "o.npz", batch=2).n == 21
+    assert refused == [10]
+    assert not list(tmp_path.glob(".o*"))
+
+
+def test_a_picture_changed_in_place_is_another_sample(tmp_path):
+    file = tmp_path / "a.png"
+    file.write_bytes(picture_bytes("red"))
+    before = open_samples([str(file)], "images", Reading(labels="none")).fingerprint
+    times = file.stat()
+    file.write_bytes(picture_bytes("red")[:-1] + b"x")
+    os.utime(file, ns=(times.st_atime_ns, times.st_mtime_ns))
+    assert open_samples([str(file)], "images", Reading(labels="none")).fingerprint != before
 
 
 def test_numbers_that_are_none_are_named(photos, tmp_path):
@@ -369,7 +460,7 @@ def test_weights_of_an_onnx_file_stay_in_its_folder(photos, tmp_path, capsys, pl
 
 def test_what_is_no_model(photos, tmp_path, capsys, vit):
     for words, sentence in (
-        (["tensorflow:x"], "is no model: write hf:NAME_OR_FOLDER"),
+        (["tensorflow:x"], "is not a model: write hf:NAME_OR_FOLDER"),
         (["onx:x.onnx"], "Did you mean 'onnx'?"),
         ([vit], f"write hf:{vit}"),
         (["nowhere"], "there is no such folder"),

@@ -3,11 +3,21 @@
 import argparse
 import os
 import sys
+import tempfile
+from pathlib import Path
 
+from mutation.named import try_named
 from mutation.running import mutate
 
 parser = argparse.ArgumentParser(prog="mutation", description=__doc__)
 parser.add_argument("n", nargs="?", type=int, default=60, help="how many changes, drawn at random; 0 = all")
+parser.add_argument("--first", type=int, default=0, help="begin at this one of the random order")
 parser.add_argument("--only", default="", help="modules whose path contains this text")
+parser.add_argument("--map", type=Path, help="file to keep which test calls which function")
+parser.add_argument("--named", action="store_true", help="the mistakes that once went unnoticed, instead")
 asked = parser.parse_args()
-sys.exit(mutate(asked.n, int(os.environ.get("OPENSET_MUTATION_SEED") or 0), asked.only))
+if asked.named:
+    sys.exit(try_named(asked.only))
+with tempfile.TemporaryDirectory(prefix="openset-mutation-") as place:
+    seed = int(os.environ.get("OPENSET_MUTATION_SEED") or 0)
+    sys.exit(mutate(asked.n, seed, asked.only, asked.first, asked.map or Path(place) / "map.json"))

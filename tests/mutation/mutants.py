@@ -4,6 +4,7 @@ import ast
 import copy
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 _COMPARED: dict[type[ast.cmpop], type[ast.cmpop]] = {
@@ -37,19 +38,21 @@ class Mutant:
     file: Path
     line: int
     change: str
-    source: str
+    tree: ast.Module
 
 
-def mutants_of(file: Path) -> Iterator[Mutant]:
-    """Every mutant of a module; annotations, docstrings and the texts of errors are left alone."""
-    text = file.read_text(encoding="utf-8")
-    tree = ast.parse(text)
-    places = list(_places(tree))
-    for number, (node, change) in enumerate(places):
-        other = copy.deepcopy(tree)
-        twin, _ = list(_places(other))[number]
-        _apply(twin)
-        yield Mutant(file, node.lineno, change, ast.unparse(ast.fix_missing_locations(other)))
+def count_places(file: Path) -> int:
+    """How many mutants a module has; annotations, docstrings and the texts of errors are left alone."""
+    return sum(1 for _ in _places(ast.parse(file.read_text(encoding="utf-8"))))
+
+
+def mutant_of(file: Path, number: int) -> Mutant:
+    """One of the mutants of a module."""
+    tree = ast.parse(file.read_text(encoding="utf-8"))
+    node, change = next(islice(_places(tree), number, None))
+    line = node.lineno
+    _apply(node)
+    return Mutant(file, line, change, ast.fix_missing_locations(tree))
 
 
 def _places(tree: ast.AST) -> Iterator[tuple[ast.expr | ast.stmt, str]]:

@@ -1,118 +1,193 @@
-"""Running the tests of a module on each of its mutants, in forks of one process that has the large packages loaded."""
+"""Trying mutants: the tests are collected once, and each mutant gets a fork of that process and the tests that meet it.
 
-import importlib.abc
-import importlib.machinery
+A mutant's functions are put in place of the loaded ones, so that nothing is imported again. What is computed when a
+module is imported (constants, defaults of arguments) cannot be exchanged in this way and is not tried.
+"""
+
+import json
 import os
+import resource
 import signal
 import sys
 import time
 from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
+from typing import Any
 
-from mutation.mutants import Mutant, mutants_of
+import pytest
+
+from mutation.exchange import function_of, put_in_place
+from mutation.mutants import Mutant, count_places, mutant_of
 
 TESTS = Path(__file__).parents[1]
 PACKAGE = TESTS.parent / "src" / "openset"
-TESTED_BY: dict[str, tuple[str, ...]] = {
-    "_core": ("_core", "test_metrics.py", "test_scores.py", "test_hard_cases.py", "test_curves.py", "_io"),
-    "metrics": ("test_metrics.py", "test_metric_cards.py", "contracts", "test_hard_cases.py"),
-    "intervals.py": ("test_intervals.py", "test_hard_cases.py", "test_evaluation.py"),
-    "operating": ("operating", "test_hard_cases.py"),
-    "detection/measure": ("detection",),
-}
-"""The tests that a change of a module must not pass: those beside it first."""
-_SECONDS = 180.0
+ROOMS = ("_core", "metrics", "intervals.py", "curves.py", "operating", "audit.py", "_io", "detection/measure")
+"""What is mutated."""
+TESTED_BY = (
+    *("_core", "_io", "operating", "test_metrics.py", "test_metric_cards.py", "test_scores.py", "test_curves.py"),
+    *("test_hard_cases.py", "test_intervals.py", "test_evaluation.py", "test_audit.py", "contracts"),
+    *(
+        "detection/test_evaluation.py",
+        "detection/test_matching.py",
+        "detection/test_owod.py",
+        "detection/test_rates.py",
+    ),
+    *("detection/test_coco.py", "detection/test_thresholds.py", "detection/test_comparison.py", "cli/test_apply.py"),
+    *("cli/test_hostile_text.py",),
+)
+"""The tests that should notice."""
+_NOT_LOADED, _LOST = 97, 98
+_SECONDS = 60
+"""Processor time of a mutant; one that takes longer is noticed, too."""
 
 
-class _Changed(importlib.abc.MetaPathFinder, importlib.abc.Loader):
-    """Gives one module the source of a mutant when it is imported."""
+@dataclass
+class Met:
+    """Which tests call which function, and how long each takes."""
 
-    def __init__(self, mutant: Mutant) -> None:
-        self.mutant = mutant
-        parts = mutant.file.relative_to(PACKAGE.parent).with_suffix("").parts
-        self.is_package = parts[-1] == "__init__"
-        self.name = ".".join(parts[:-1] if self.is_package else parts)
-
-    def find_spec(self, name: str, path: object = None, target: object = None) -> importlib.machinery.ModuleSpec | None:
-        if name != self.name:
-            return None
-        spec = importlib.machinery.ModuleSpec(name, self, origin=str(self.mutant.file), is_package=self.is_package)
-        if self.is_package:
-            spec.submodule_search_locations = [str(self.mutant.file.parent)]
-        spec.has_location = True
-        return spec
-
-    def exec_module(self, module: object) -> None:
-        exec(compile(self.mutant.source, str(self.mutant.file), "exec"), vars(module))  # noqa: S102  our own source
+    tests: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
+    """By `file:first line` of the function."""
+    seconds: dict[str, float] = field(default_factory=dict)
 
 
-def mutate(n: int, seed: int, only: str = "") -> int:
-    """Try `n` mutants drawn at random, tell which of them no test noticed; the fraction that was noticed."""
-    _import_large()
-    found: list[tuple[str, Mutant]] = []
-    for room in TESTED_BY:
-        files = sorted((PACKAGE / room).rglob("*.py")) if not room.endswith(".py") else [PACKAGE / room]
-        found += [(room, one) for file in files if only in str(file) for one in mutants_of(file)]
-    chosen = found if not n else Random(seed).sample(found, min(n, len(found)))
-    for room in {room for room, _ in chosen}:
-        file = next(one.file for place, one in chosen if place == room)
-        whole = Mutant(file, 0, "nothing", file.read_text(encoding="utf-8"))
-        assert not _is_noticed(whole, TESTED_BY[room]), f"the tests of {room} fail without any change"
-    killed: dict[str, int] = defaultdict(int)
-    tried: dict[str, int] = defaultdict(int)
-    for number, (room, mutant) in enumerate(chosen, 1):
-        began = time.monotonic()
-        noticed = _is_noticed(mutant, TESTED_BY[room])
-        tried[room] += 1
-        killed[room] += noticed
-        where = f"{mutant.file.relative_to(PACKAGE)}:{mutant.line}"
-        mark = "killed  " if noticed else "SURVIVED"
-        print(f"{number:4d} {mark} {where}: {mutant.change} ({time.monotonic() - began:.0f} s)", flush=True)
-    for room, count in tried.items():
-        print(f"{room}: {killed[room]} of {count} killed")
-    all_tried, all_killed = sum(tried.values()), sum(killed.values())
-    print(
-        f"{all_tried} of {len(found):,} mutants tried (seed {seed}): {all_killed} killed, {all_killed / all_tried:.0%}"
-    )
+@dataclass
+class Score:
+    """What became of the mutants."""
+
+    killed: dict[str, int] = field(default_factory=lambda: defaultdict(int))
+    tried: dict[str, int] = field(default_factory=lambda: defaultdict(int))
+    survivors: list[str] = field(default_factory=list)
+
+
+def mutate(n: int, seed: int, only: str, first: int, map_file: Path) -> int:
+    """Try `n` places drawn at random, from the `first` on, and tell at which of them no test noticed."""
+    plugin = _Plugin(n, seed, only, first, map_file)
+    places = [str(TESTS / one) for one in TESTED_BY if (TESTS / one).exists()]
+    sources = [str(PACKAGE / room) for room in ROOMS]
+    words = ["-q", "-p", "no:cacheprovider", "-p", "no:randomly", "-p", "no:xdist", "-m", "not slow", "--no-header"]
+    return int(pytest.main([*places, *sources, *words], plugins=[plugin]))
+
+
+class _Plugin:
+    def __init__(self, n: int, seed: int, only: str, first: int, map_file: Path) -> None:
+        self.n, self.seed, self.only, self.first, self.map_file = n, seed, only, first, map_file
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        items = {item.nodeid: item for item in session.items}
+        if not self.map_file.exists():
+            _in_fork(lambda: _meet(list(items.values()), self.map_file))
+        stored = json.loads(self.map_file.read_text(encoding="utf-8"))
+        met = Met(stored["tests"], stored["seconds"])
+        places = [place for place in _all_places() if self.only in str(place[1])]
+        order = Random(self.seed).sample(places, len(places))
+        print(f"\n{len(items)} tests; {len(places):,} places that could be changed; seed {self.seed}")
+        score = Score()
+        for number, (room, file, place) in enumerate(order[self.first :][: self.n or None], self.first + 1):
+            mutant = mutant_of(file, place)
+            key = function_of(mutant)
+            if key is not None:
+                _try(number, room, mutant, key, met, items, score)
+        _tell(score)
+        return True
+
+
+def _all_places() -> Iterator[tuple[str, Path, int]]:
+    for room in ROOMS:
+        for file in [PACKAGE / room] if room.endswith(".py") else sorted((PACKAGE / room).rglob("*.py")):
+            for number in range(count_places(file)):
+                yield room, file, number
+
+
+def _try(number: int, room: str, mutant: Mutant, key: str, met: Met, items: dict[str, Any], score: Score) -> None:
+    began = time.monotonic()
+    names = sorted({name for name in met.tests.get(key, []) if name in items}, key=lambda one: met.seconds[one])
+    chosen = [items[name] for name in names]
+    outcome = _in_fork(lambda: _run(mutant, chosen)) if names else 0
+    if outcome == 1 and number % 20 == 0:  # now and then: do they pass without the change?
+        assert not _in_fork(lambda: _run(None, chosen)), f"the tests of {key} fail without any change"
+    if outcome == _NOT_LOADED:
+        print(f"{number:4d} not loaded: {mutant.file.relative_to(PACKAGE)}:{mutant.line}: {mutant.change}")
+        return
+    score.tried[room] += 1
+    score.killed[room] += outcome != 0
+    mark = "SURVIVED" if outcome == 0 else "killed  "
+    text = f"{mutant.file.relative_to(PACKAGE)}:{mutant.line}: {mutant.change}"
+    if outcome == 0:
+        score.survivors.append(text)
+    print(f"{number:4d} {mark} {text} ({len(names)} tests, {time.monotonic() - began:.1f} s)", flush=True)
+
+
+def _tell(score: Score) -> None:
+    for room, count in score.tried.items():
+        print(f"{room}: {score.killed[room]} of {count} killed")
+    tried, killed = sum(score.tried.values()), sum(score.killed.values())
+    if tried:
+        from openset.intervals import clopper_pearson
+
+        sure = clopper_pearson(killed, tried)
+        print(f"{killed} of {tried} killed: {killed / tried:.1%} [{sure.low:.1%}, {sure.high:.1%}]")
+
+
+def _in_fork(work: Callable[[], int]) -> int:
+    """What `work` returns, computed in a fork in silence; negative if it took too long."""
+    child = os.fork()
+    if not child:
+        code = _LOST
+        try:
+            silent = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(silent, 1)
+            os.dup2(silent, 2)
+            code = work()
+        finally:
+            os._exit(code)
+    end = time.monotonic() + 1200  # a fork that hangs without taking processor time
+    while time.monotonic() < end:
+        ended, status = os.waitpid(child, os.WNOHANG)
+        if ended and (code := os.waitstatus_to_exitcode(status)) == _LOST:
+            raise RuntimeError("a fork failed by itself, not by a test")
+        if ended:
+            return code
+        time.sleep(0.01)
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    raise RuntimeError("a mutant waits for ever")
+
+
+def _run(mutant: Mutant | None, items: Sequence[pytest.Item]) -> int:
+    """1 as soon as a test fails; without a mutant, none should."""
+    resource.setrlimit(resource.RLIMIT_CPU, (_SECONDS, _SECONDS))
+    if mutant is not None and not put_in_place(mutant):
+        return _NOT_LOADED
+    for item, following in zip(items, [*items[1:], None], strict=True):
+        item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
+        if item.session.testsfailed:
+            return 1
     return 0
 
 
-def _import_large() -> None:
-    """Packages that every test imports; nothing of openset itself, which comes with the mutant."""
-    import sklearn.metrics  # noqa: F401
+def _meet(items: Sequence[pytest.Item], file: Path) -> int:
+    """Run every test once and write down which functions it calls."""
+    met, prefix = Met(), str(PACKAGE)
+    called: set[str] = set()
 
+    def note(frame: Any, event: str, _: object) -> None:
+        code = frame.f_code
+        if event == "call" and code.co_filename.startswith(prefix):
+            called.add(f"{code.co_filename[len(prefix) + 1 :]}:{code.co_firstlineno}")
 
-def _is_noticed(mutant: Mutant, tests: tuple[str, ...]) -> bool:
-    child = os.fork()
-    if not child:
-        _run_tests(mutant, tests)
-    end = time.monotonic() + _SECONDS
-    while time.monotonic() < end:
-        ended, status = os.waitpid(child, os.WNOHANG)
-        if ended:
-            return status != 0
-        time.sleep(0.02)
-    os.kill(child, signal.SIGKILL)  # a mutant that never ends is noticed, too
-    os.waitpid(child, 0)
-    return True
-
-
-def _run_tests(mutant: Mutant, tests: tuple[str, ...]) -> None:
-    code = 1
-    try:
-        silent = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(silent, 1)
-        os.dup2(silent, 2)
-        import pytest
-
-        sys.meta_path.insert(0, _Changed(mutant))
-        os.chdir(TESTS.parent)
-        places = [str(TESTS / one) for one in tests]
-        code = int(
-            pytest.main(
-                [*places, str(mutant.file), "-x", "-q", "-p", "no:cacheprovider", "-p", "no:randomly", "-m", "not slow"]
-            )
-        )
-    finally:
-        os._exit(code)
+    for item, following in zip(items, [*items[1:], None], strict=True):
+        called.clear()
+        failed, began = item.session.testsfailed, time.process_time()
+        sys.setprofile(note)
+        item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
+        sys.setprofile(None)
+        if item.session.testsfailed == failed:  # a test that fails without any change says nothing
+            met.seconds[item.nodeid] = time.process_time() - began
+            for key in called:
+                met.tests[key].append(item.nodeid)
+    file.write_text(json.dumps({"tests": met.tests, "seconds": met.seconds}), encoding="utf-8")
+    return 0

@@ -10,7 +10,7 @@ from openset._io.score_columns import ScoreColumns
 from openset._io.score_stream import Batch
 from openset.errors import OpenSetError
 from openset.operating import Origin, Threshold, choose
-from openset.operating.decisions import Decider, decide
+from openset.operating.decisions import Decider, decide, score_for
 from openset.posthoc import Outputs, fit, score
 from samples import random_dataset
 
@@ -87,9 +87,16 @@ def test_the_background_class_is_no_class():
         Decider(frozen(score=ENERGY, classes=("cat", "dog"))).decide(batch(logits=logits), "f")
 
 
+def test_names_of_more_classes_than_logits_are_refused():
+    columns = ScoreColumns(logits=np.array([[1.0, 0.0]]), class_names=("cat", "dog", "owl"))
+    decider = Decider(frozen(score=ENERGY, classes=("cat", "dog", "owl")))
+    with pytest.raises(OpenSetError, match="logits of 2 known classes and 3 class names: they must agree"):
+        decider.decide(Batch(columns, columns.class_names, np.arange(1)), "f")
+
+
 def test_a_fit_must_be_the_one_the_threshold_was_chosen_with():
     rng = np.random.default_rng(0)
-    train = Outputs(np.arange(30) % 3, rng.normal(size=(30, 3)), rng.normal(size=(30, 4)), name="train.npz")
+    train = Outputs(rng.normal(size=(30, 3)), rng.normal(size=(30, 4)), labels=np.arange(30) % 3, name="train.npz")
     knn = fit("knn(k=3)", train)
     threshold = frozen(1.0, score=knn.spec.as_json(), fit=knn.fingerprint)
     rows = batch(logits=rng.normal(size=(5, 3)), features=rng.normal(size=(5, 4)))
@@ -97,7 +104,7 @@ def test_a_fit_must_be_the_one_the_threshold_was_chosen_with():
     by_file, origin = Decider(threshold, fit=knn).decide(rows, "f")
     assert np.array_equal(by_outputs.unknown_score, by_file.unknown_score)
     assert origin.fit == knn.fingerprint
-    other = Outputs(train.labels, train.logits, train.features + 1)
+    other = Outputs(train.logits, train.features + 1, labels=train.labels)
     with pytest.raises(OpenSetError, match="fitted on other training outputs"):
         Decider(threshold, fit=other).decide(rows, "f")
     assert len(Decider(threshold, fit=other, force=True).decide(rows, "f")[0]) == 5
@@ -166,6 +173,16 @@ def test_only_what_is_needed_is_read(parts, needed):
 def test_what_a_file_lacks_is_said(threshold, parts, message):
     with pytest.raises(OpenSetError, match=message):
         Decider(threshold).needed(parts, "f.npz")
+
+
+def test_the_score_that_a_threshold_means():
+    """One order for every command: what the user names, the threshold, the fit that the user gives, the model."""
+    told, silent, own = frozen(score=ENERGY), frozen(), {"name": "entropy", "params": {}}
+    learned = fit("knn(k=1)", Outputs(np.eye(2), np.eye(2), labels=np.arange(2)))
+    assert str(score_for(told, "msp", learned, own)) == "msp"
+    assert str(score_for(told, None, learned, own)) == "energy"
+    assert str(score_for(silent, None, learned, own)) == "knn(k=1)"
+    assert str(score_for(silent, None, None, own)) == "entropy"
 
 
 # ---- thresholds with a value per class -------------------------------------------------------------------------------

@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 
 from openset import Scores
+from openset._core.numbers import percent
 from openset.operating import Threshold, at_acceptance, at_fpr, choose, conformal
 from openset.operating.notes import notes_on_unlabelled
 
@@ -23,7 +24,9 @@ def test_a_threshold_that_does_nothing_is_told():
     scores = separated(200, 200, 0.1)
     frozen = at_acceptance(scores, 0.95)
     (note,) = frozen.notes
-    assert note.startswith(f"The threshold accepts {frozen.achieved['fpr']:.1%} of the open-set samples that it was")
+    assert note.startswith(
+        f"The threshold accepts {percent(frozen.achieved['fpr'])} of the open-set samples that it was"
+    )
     assert "rejects next to nothing" in note
     assert "at_fpr=0.1" in note
     (note,) = frozen.apply(scores).notes
@@ -41,18 +44,18 @@ def test_a_threshold_that_prefers_unknowns_is_told(acceptance, fpr, told):
     notes = Threshold(0.5, "", {"acceptance": acceptance, "fpr": fpr}, 500).notes
     assert bool(notes) == told
     if told:
-        assert f"accepts {fpr:.1%} of the open-set samples and 60.0% of the knowns" in notes[0]
+        assert f"accepts {percent(fpr)} of the open-set samples and 60.0\u00a0% of the knowns" in notes[0]
         assert "points the wrong way" in notes[0]
 
 
 def test_a_threshold_that_rejects_nearly_everything_is_told():
     scores = separated(200, 200, 0.0)
     (note,) = at_fpr(scores, 0.0).notes
-    assert note.startswith("The threshold rejects 100.0% of the knowns that it was chosen on")
+    assert note.startswith("The threshold rejects 100.0\u00a0% of the knowns that it was chosen on")
     assert "nearly everything becomes unknown" in note
     elsewhere = at_acceptance(scores, 0.95).apply(Scores(scores.labels, scores.predictions, scores.unknown_score + 99))
     assert elsewhere["acceptance"] == 0
-    assert "rejects 100.0% of the knowns here" in elsewhere.notes[0]
+    assert "rejects 100.0\u00a0% of the knowns here" in elsewhere.notes[0]
 
 
 def test_few_knowns_are_told_whatever_the_rule():
@@ -61,7 +64,7 @@ def test_few_knowns_are_told_whatever_the_rule():
         assert any("chosen on only 99 knowns: the " in note for note in choose(few, rule).notes)
         assert choose(enough, rule).notes == []
     (note,) = at_acceptance(few, 0.95).notes
-    assert "the 96.0% of them that it accepts may be anything from 90.0% to 98.9% of new ones" in note
+    assert "the 96.0\u00a0% of them that it accepts may be anything from 90.0\u00a0% to 98.9\u00a0% of new ones" in note
 
 
 def test_a_promise_that_only_accepting_everything_keeps_is_told():

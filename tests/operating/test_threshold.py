@@ -164,6 +164,8 @@ def test_files_that_are_no_thresholds_are_refused(tmp_path):
         '{"value": 1, "rule": "x", "achieved": {"acceptance": NaN}, "n": 1}',
         '{"value": 1, "rule": "x", "achieved": {"acceptance": 1e999}, "n": 1}',
         '{"value": 1, "rule": "\\ud800", "achieved": {}, "n": 1}',
+        '{"schema": 2, "value": 1, "rule": "x", "achieved": {}, "n": 1, "made": {"samples": NaN}}',
+        '{"schema": 2, "value": 1, "rule": "x", "achieved": {}, "n": 1, "score": {"name": "a", "params": {"t": NaN}}}',
         '{"value": 1, "rule": "x", "achieved": {"\\ud800": 1}, "n": 1}',
     ],
 )
@@ -222,7 +224,7 @@ def test_scores_from_files_keep_what_they_belong_to(tmp_path, kind):
 def test_a_score_fitted_on_something_else_is_another():
     rng = np.random.default_rng(0)
     labels, logits, features = np.array([0, 1, 0, -2]), rng.normal(size=(4, 2)), rng.normal(size=(4, 3))
-    train = [Outputs(np.array([0, 1] * 5), rng.normal(size=(10, 2)), rng.normal(size=(10, 3))) for _ in range(2)]
+    train = [Outputs(rng.normal(size=(10, 2)), rng.normal(size=(10, 3)), labels=np.array([0, 1] * 5)) for _ in range(2)]
 
     def scores(score, fit):
         return Scores.from_logits(labels, logits, score=score, features=features, fit=fit)

@@ -9,7 +9,7 @@ from openset import Scores, choose
 from openset.errors import OpenSetError
 from openset.intervals import clopper_pearson
 from openset.operating import Threshold
-from openset.operating.alarm import N_ALTERNATIVES, Evidence, evidence_of
+from openset.operating.alarm import N_ALTERNATIVES, Evidence
 from openset.operating.watching import Promise, Watch
 
 
@@ -25,6 +25,12 @@ def textbook_stake(windows, p):
                     stake *= q / p if sample < rejected else (1 - q) / (1 - p)
             total += stake
     return total + sum(1 / ((j + 1) * (j + 2)) for j in range(len(windows), 100_000)) + 1 / 100_001
+
+
+def evidence_of(windows, promised):
+    """The stake after each window, (samples, rejected)."""
+    evidence = Evidence(promised)
+    return [evidence.add(n, rejected) for n, rejected in windows]
 
 
 @pytest.mark.parametrize("p", [0.01, 0.05, 0.6])

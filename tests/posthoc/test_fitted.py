@@ -40,15 +40,15 @@ def test_a_fit_is_made_once_and_kept_with_the_training_outputs(training, tested)
 
 def test_the_fingerprint_follows_what_it_was_fitted_on_and_nothing_else(training):
     print_of = fit("knn", training).fingerprint
-    single = Outputs(training.labels.astype(np.int16), features=training.features.astype(np.float32))
-    double = Outputs(training.labels, features=single.features.astype(np.float64))
+    single = Outputs(features=training.features.astype(np.float32), labels=training.labels.astype(np.int16))
+    double = Outputs(features=single.features.astype(np.float64), labels=training.labels)
     assert fit("knn", single).fingerprint == fit("knn", double).fingerprint  # as stored and as read
     assert fit("knn", double).fingerprint != print_of
-    other = Outputs(training.labels, -training.logits, training.features)
+    other = Outputs(-training.logits, training.features, labels=training.labels)
     assert fit("knn", other).fingerprint == print_of  # it does not use the logits
     moved = training.features.copy()
     moved[3, 1] += 1e-9
-    assert fit("knn", Outputs(training.labels, features=moved)).fingerprint != print_of
+    assert fit("knn", Outputs(features=moved, labels=training.labels)).fingerprint != print_of
     assert fit("energy").fingerprint is None
 
 
@@ -67,8 +67,8 @@ def test_scores_say_what_they_are_and_what_they_were_fitted_on(training, tested)
 
 
 def test_the_head_may_stand_in_either_file(training, tested):
-    headless = Outputs(training.labels, training.logits, training.features)
-    bare = Outputs(None, tested.logits, tested.features)
+    headless = Outputs(training.logits, training.features, labels=training.labels)
+    bare = Outputs(tested.logits, tested.features)
     for name in ("vim", "scale", "react", "costarr"):
         expected = score(tested, name, training)
         np.testing.assert_array_equal(score(tested, name, headless), expected)
@@ -78,14 +78,26 @@ def test_the_head_may_stand_in_either_file(training, tested):
 
 
 def test_the_head_of_the_same_network_is_fitted_once(training, tested):
-    headless = Outputs(training.labels, training.logits, training.features)
+    headless = Outputs(training.logits, training.features, labels=training.labels)
     fits = []
     for _ in range(2):  # a network that is asked again gives new arrays with the same numbers
         head = tuple(one.copy() for one in tested.head)
-        outputs = Outputs(None, tested.logits, tested.features, head=head)
+        outputs = Outputs(tested.logits, tested.features, head=head)
         fits.append(SCORES["vim"].fitted_for(outputs, headless))
     assert fits[0] is fits[1]
     assert SCORES["knn"].fitted_for(outputs, headless) is fit("knn", headless)
+
+
+@pytest.mark.parametrize("name", ["knn(k=3)", "mahalanobis"])
+def test_numbers_that_overflow_on_the_way_are_refused(name, training, tested):
+    def spoilt(outputs):
+        features = outputs.features.copy()
+        features[3, 0] = 1e300
+        return Outputs(outputs.labels, logits=outputs.logits, features=features, head=outputs.head)
+
+    for given, fitted in ((tested, spoilt(training)), (spoilt(tested), training)):
+        with pytest.raises(OpenSetError, match="too large for the score|is (nan|inf) in row|no number"):
+            score(given, name, fitted)
 
 
 def test_another_fit_than_is_asked_for(training, tested):
@@ -175,7 +187,7 @@ def test_one_sample_takes_about_a_millisecond():
         fitted = fit(name, training)
         times = []
         for _ in range(20):
-            fresh = Outputs(None, sample.logits, sample.features, head=sample.head)
+            fresh = Outputs(sample.logits, sample.features, head=sample.head)
             start = time.perf_counter()
             fitted.score(fresh)
             times.append(time.perf_counter() - start)

@@ -103,7 +103,7 @@ def test_all_are_those_that_the_outputs_allow():
     everything = parse_scores("all", training, training)
     assert {spec.name for spec in everything.specs} == set(SCORES)
     assert not everything.left_out
-    some = Outputs(training.labels, features=training.features)
+    some = Outputs(features=training.features, labels=training.labels)
     assert parse_scores("all", training, some).left_out["openmax"] == "needs logits for training"
     assert [str(spec) for spec in parse_scores("knn(k=1),knn,knn(k=1)", training, training).specs] == [
         "knn(k=1)",
@@ -122,13 +122,13 @@ def test_a_score_that_the_file_does_not_allow_says_which_it_does():
         "openmax."
     )
     training = make_outputs(0)
-    headless = Outputs(training.labels, training.logits, training.features, name="b.npz")
+    headless = Outputs(training.logits, training.features, labels=training.labels, name="b.npz")
     with pytest.raises(OpenSetError, match="'scale' needs the last layer, and b.npz lacks it .NPZ arrays 'weight'"):
         score(headless, "scale")
     with pytest.raises(OpenSetError, match="'knn' needs features, and b.npz has none"):
-        score(training, "knn", Outputs(training.labels, training.logits, name="b.npz"))
+        score(training, "knn", Outputs(training.logits, labels=training.labels, name="b.npz"))
     with pytest.raises(OpenSetError, match="'knn' needs features, and b.npz has none"):
-        fit("knn", Outputs(training.labels, training.logits, name="b.npz"))
+        fit("knn", Outputs(training.logits, labels=training.labels, name="b.npz"))
 
 
 def test_rows_without_a_number_are_named(tmp_path):
@@ -153,12 +153,14 @@ def test_rows_without_a_number_are_named(tmp_path):
 def test_a_head_that_is_not_the_networks_own(head, message):
     given = make_outputs(0)
     with pytest.raises(OpenSetError, match=message):
-        score(Outputs(given.labels, given.logits, given.features, head=head), "scale")
+        score(Outputs(given.logits, given.features, labels=given.labels, head=head), "scale")
 
 
 def test_a_head_in_half_precision_passes():
     given = make_outputs(0)
-    rough = Outputs(given.labels, given.logits.astype(np.float16), given.features.astype(np.float16), head=given.head)
+    rough = Outputs(
+        given.logits.astype(np.float16), given.features.astype(np.float16), labels=given.labels, head=given.head
+    )
     np.testing.assert_allclose(score(rough, "scale"), score(given, "scale"), rtol=0.05)
 
 
@@ -166,9 +168,9 @@ def test_the_background_column_takes_no_part_in_a_head():
     given = make_outputs(0)
     weight, bias = given.head
     more = Outputs(
-        given.labels,
         np.c_[given.logits, np.full(len(given.labels), 50.0)],
         given.features,
+        labels=given.labels,
         background=True,
         head=(np.r_[weight, np.ones((1, 20))], np.r_[bias, 9.0]),
     )

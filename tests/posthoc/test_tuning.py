@@ -29,7 +29,7 @@ def test_the_best_of_what_was_tried_by_hand(digits):
 def test_every_score_is_tried_and_what_fails_says_why(digits):
     training, tested = digits
     lonely = training.rows(np.flatnonzero((training.labels > 0) | (np.arange(len(training.labels)) == 0)))
-    lonely = Outputs(lonely.labels, lonely.logits, lonely.features, head=training.head)
+    lonely = Outputs(lonely.logits, lonely.features, labels=lonely.labels, head=training.head)
     found = tune(tested, "all", lonely, metric="auroc")
     assert {trial.spec.name for trial in found.trials} == set(SCORES)
     failed = {str(trial.spec): trial.reason for trial in found.trials if trial.value is None}
@@ -52,7 +52,7 @@ def test_held_out_classes_stand_for_unknowns(digits):
     labels = np.where(np.isin(validation.labels, held), -2, validation.labels)
     assert found.trials[0].per_fold[0] == auroc(labels, -validation.logits[:, kept].max(axis=1))
     bank = training.features[~np.isin(training.labels, held)]
-    nearest = score(validation, "knn(k=5)", Outputs(np.zeros(len(bank), int), features=bank))
+    nearest = score(validation, "knn(k=5)", Outputs(features=bank, labels=np.zeros(len(bank), int)))
     assert found.trials[1].per_fold[0] == auroc(labels, nearest)
 
 
@@ -63,7 +63,7 @@ def test_without_classes_their_logits_and_weights_are_gone():
     np.testing.assert_array_equal(less.head[0], given.head[0][[0, 2, 3]])
     assert less.labels[:4].tolist() == [0, -2, 1, 2]
     assert len(less.known().labels) == 90
-    more = Outputs(given.labels, np.c_[given.logits, given.logits[:, 0]], given.features, background=True)
+    more = Outputs(np.c_[given.logits, given.logits[:, 0]], given.features, labels=given.labels, background=True)
     np.testing.assert_array_equal(without_classes(more, np.array([1])).logits, more.logits[:, [0, 2, 3, 4]])
 
 

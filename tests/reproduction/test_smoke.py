@@ -49,9 +49,11 @@ def test_the_list_names_everything_and_what_it_needs(capsys, tmp_path):
     assert openset("reproduce", "--json", tmp_path / "list.json") == 0
     said = capsys.readouterr().out
     assert all(name in said for name in ENTRIES)
-    listed = {one["name"]: one["needs"] for one in json.loads((tmp_path / "list.json").read_text())}
+    content = json.loads((tmp_path / "list.json").read_text())
+    assert content["schema"] == 1
+    listed = {one["name"]: one["needs"] for one in content["entries"]}
     assert set(listed) == set(ENTRIES)
-    assert listed["openauc/table4"]["cpu"] == "-"
+    assert listed["openauc/time"]["paper"] == "-"
 
 
 @pytest.mark.parametrize(
@@ -59,7 +61,8 @@ def test_the_list_names_everything_and_what_it_needs(capsys, tmp_path):
     [
         (("openauc/tabel2",), "There is nothing named 'openauc/tabel2' to reproduce. Did you mean 'openauc/table2'?"),
         (("openauc/table2", "--scale", "big"), "'--scale' cannot be 'big'"),
-        (("openauc/table4", "--scale", "cpu"), "openauc/table4 has no scale 'cpu': choose from smoke, paper."),
+        (("openauc/time", "--scale", "paper"), "openauc/time has no scale 'paper': choose from smoke, cpu."),
+        (("openauc/when", "--protocols", "mnist"), "openauc/when has no protocol 'mnist' at scale smoke."),
         (("openauc/table2", "--splits", "a"), "--splits: 'a' is neither a number nor a range"),
         (("elephant/table1", "--scale", "paper"), "Scale paper evaluates your detectors: give --known-gt"),
         (("elephant/table1", "--known-gt", "x"), "Detection needs --known-gt and --wild-gt"),

@@ -6,6 +6,7 @@ import sys
 import pytest
 
 import openset
+from openset._core.numbers import number, p_number
 from openset.errors import OpenSetError
 from openset.evaluation import evaluate
 from openset.intervals import compare
@@ -13,7 +14,6 @@ from openset.present.page import evaluation_page
 from openset.present.rendering import document_csv
 from openset.results.document import Document
 from openset.results.metric_bars import needed_by, parse_metric_bar
-from openset.results.numbers import number, p_number
 
 
 @pytest.fixture

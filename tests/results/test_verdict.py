@@ -33,6 +33,11 @@ def test_one_model_is_summed_up_with_intervals():
     assert f"catches {100 * caught:.1f}\u00a0%" in third
 
 
+def test_a_model_without_mistakes_has_no_weaker_side():
+    (_, second, _), _, _ = told([Scores([0, 1, 0, 1, -2, -2], [0, 1, 0, 1, 0, 0], [0, 0.1, 0, 0.1, 1, 2])], ["ours"])
+    assert second.endswith("(AUROC).")
+
+
 def test_a_clear_winner_is_called_one():
     sentences, _, tests = told([ranked(0.5), ranked(3.0, 1)], ["weak", "strong"])
     assert sentences[0].startswith("strong is the best of 2 models")

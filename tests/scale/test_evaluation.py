@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from openset import Scores, evaluate, evaluation
 from openset.errors import OpenSetError
+from openset.scale import counting, passes, ranges
 from openset.scale.evaluation import evaluate_source
 from openset.scale.source import open_source
 from samples import datasets, random_dataset
@@ -76,6 +77,22 @@ def test_many_rows_with_groups(write_parts, decimals, n_classes):
     exact = evaluate_source(source, mode="exact", n_resamples=20, range_rows=400, workers=2)
     assert compared(exact, memory)
     assert_bounds_hold(evaluate_source(source, mode="bounds", n_resamples=20), memory)
+
+
+@pytest.mark.parametrize("table", [1 << 7, 1 << 10])
+def test_ranges_that_cannot_matter_are_left_out_and_change_nothing(write_parts, monkeypatch, table):
+    """Few coarse bins, each with many scores: in most ranges no best value and no reading can lie."""
+    monkeypatch.setattr(counting, "_TABLE", table)
+    made, wanted = [], ranges.fold_range
+    monkeypatch.setattr(passes, "fold_range", lambda task, *rest: made.append(task) or wanted(task, *rest))
+    labels, predictions, score = random_dataset(2000, n_classes=5, dtype=np.float32)
+    memory = evaluate(Scores(labels, predictions, score), n_resamples=5)
+    source = open_source(str(write_parts(labels, predictions, score, group_rows=200)))
+    found = evaluate_source(source, mode="exact", n_resamples=5, range_rows=100, workers=1)
+    assert compared(found, memory)
+    n_folds = {len(one.wanted) for one in made}
+    assert len(made) > 10
+    assert min(n_folds) < max(n_folds)
 
 
 def test_scores_that_float32_cannot_tell_apart(write_parts):

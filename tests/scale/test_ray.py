@@ -106,3 +106,28 @@ def test_a_bad_row_is_told(command, write_parts):
     _, errors = process.communicate(timeout=300)
     assert process.returncode == 2
     assert "unknown_score is nan in row" in errors
+
+
+BLOCK = """
+import sys
+from importlib.abc import MetaPathFinder
+
+class NotHere(MetaPathFinder):
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] == "openset":
+            raise ModuleNotFoundError(f"No module named '{name}'", name=name)
+
+if any("default_worker" in word for word in sys.orig_argv):
+    sys.meta_path.insert(0, NotHere())
+"""
+
+
+@pytest.mark.slow
+def test_workers_without_openset(command, write_parts, tmp_path):
+    (tmp_path / "site").mkdir()
+    (tmp_path / "site" / "sitecustomize.py").write_text(BLOCK)
+    path = os.pathsep.join([str(tmp_path / "site"), os.environ.get("PYTHONPATH", "")])
+    process = command(write_parts(*random_dataset(60)), "--engine", "ray", "--bounds", PYTHONPATH=path)
+    said, errors = process.communicate(timeout=300)
+    assert process.returncode == 2, errors + said
+    assert "The workers cannot import openset: pip install 'openset[ray]' on every machine of the cluster." in errors

@@ -4,10 +4,11 @@ import numpy as np
 import polars as pl
 import pytest
 
+from openset._io.parquet_files import is_many
 from openset.errors import OpenSetError
 from openset.scale import passes
 from openset.scale.evaluation import evaluate_source
-from openset.scale.source import is_many, open_source, read_rows
+from openset.scale.source import open_source, read_rows
 from samples import random_dataset
 
 
@@ -102,6 +103,21 @@ def test_a_file_that_is_cut_off(folder):
         open_source(str(folder))
 
 
+@pytest.mark.parametrize("about", ["{", "[" * 100_000, "1" * 5000, '{"class_names": ["\\ud800"]}'])
+def test_what_a_file_tells_of_itself_may_be_damaged(folder, about):
+    file = folder / "1.parquet"
+    pl.read_parquet(file).write_parquet(file, metadata={"openset": about})
+    with pytest.raises(OpenSetError, match="1.parquet: its 'openset' entry"):
+        open_source(str(folder))
+
+
+def test_folders_that_are_named_like_files_are_looked_into(folder):
+    inner = folder / "more.parquet"
+    inner.mkdir()
+    (folder / "1.parquet").rename(inner / "1.parquet")
+    assert open_source(str(folder)).n_rows == 60
+
+
 def test_a_file_that_changes_between_the_passes(folder, monkeypatch):
     source = open_source(str(folder), part_rows=10)
     file = folder / "1.parquet"
@@ -117,7 +133,7 @@ def test_a_file_that_changes_between_the_passes(folder, monkeypatch):
     with pytest.raises(OpenSetError, match="1.parquet changed while it was being evaluated"):
         evaluate_source(source, mode="exact")
     # Neither size nor time tells: the counts do.
-    monkeypatch.setattr("openset.scale.source._state", lambda _: (1, 1))
+    monkeypatch.setattr("openset._io.parquet_files._OnDisk.state", lambda *_: (1, 1))
     with pytest.raises(OpenSetError, match="changed while it was being evaluated"):
         evaluate_source(open_source(str(folder), part_rows=10), mode="exact")
 

@@ -1,7 +1,10 @@
 """Temporary files: none stay behind, unless a folder for them was named and the command was stopped."""
 
+import errno
 import json
+import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -12,6 +15,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from openset._io import passing
 from openset.errors import OpenSetError
 from openset.scale import passes
 from openset.scale.evaluation import evaluate_source
@@ -123,6 +127,49 @@ def test_a_full_disk_is_told_before_the_second_pass(source, monkeypatch):
     monkeypatch.setattr(shutil, "disk_usage", lambda _: usage(100, 0, 100))
     with pytest.raises(OpenSetError, match="Exact values need 1.6 kB in .*, where 100 bytes are free: .* --temp"):
         evaluate_source(source, mode="exact")
+
+
+def test_a_disk_that_fills_up_on_the_way(source, monkeypatch, tmp_path):
+    def full(file, array):
+        file.write_bytes(bytes(10))
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr("openset.scale.ranges.write_passing", full)
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
+    (tmp_path / "temporary").mkdir()
+    with pytest.raises(OpenSetError, match=r"rows-\d+.bin: no space left on device. Name another folder with --temp"):
+        evaluate_source(source, mode="exact")
+    assert list((tmp_path / "temporary").iterdir()) == []
+
+
+def test_large_temporary_files_are_let_go_and_read_back_in_pieces(tmp_path, monkeypatch):
+    monkeypatch.setattr(passing, "_LARGE", 100)
+    rows = np.arange(1000, dtype=np.uint64)
+    passing.write_passing(tmp_path / "rows.bin", rows)
+    assert np.array_equal(passing.read_passing(str(tmp_path / "rows.bin"), rows.dtype, 700, 50), rows[700:750])
+    assert len(passing.read_passing(str(tmp_path / "rows.bin"), rows.dtype, 990, 50)) == 10
+
+
+@pytest.mark.slow
+def test_ctrl_c_on_the_command_leaves_nothing_behind(write_parts, tmp_path):
+    folder = write_parts(*random_dataset(1_200_000, dtype=np.float32), parts=12, group_rows=50_000)
+    (tmp_path / "temporary").mkdir()
+    process = subprocess.Popen(
+        [sys.executable, "-c", "from openset.cli import main; main()", "evaluate", str(folder), "--exact"],
+        env={**os.environ, "TMPDIR": str(tmp_path / "temporary")},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    began = time.monotonic()
+    while not any((tmp_path / "temporary").glob("openset-*/rows-*")) and time.monotonic() - began < 120:
+        assert process.poll() is None
+        time.sleep(0.01)
+    process.send_signal(signal.SIGINT)
+    said, errors = process.communicate(timeout=120)
+    assert process.returncode == 130, errors + said
+    assert "Traceback" not in errors
+    assert list((tmp_path / "temporary").iterdir()) == []
 
 
 def test_a_folder_that_cannot_be(source, tmp_path):

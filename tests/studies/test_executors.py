@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 import torch
 
+from openset._io.caller import Caller
 from openset.cli import main
 from openset.errors import OpenSetError
 from openset.studies.bench import make_grid
@@ -67,7 +68,7 @@ def test_a_task_elsewhere_works_where_the_command_was_given(tmp_path, monkeypatc
 
 
 def test_a_folder_that_a_worker_cannot_see_is_named(tmp_path):
-    remote = RemoteTask([], folder=tmp_path / "gone")
+    remote = RemoteTask([], caller=Caller(folder=tmp_path / "gone"))
     with pytest.raises(
         OpenSetError, match="A worker cannot see .*gone: start the command in a folder that all machines"
     ):
@@ -94,7 +95,7 @@ def test_methods_of_the_users_own_are_found_by_workers_too(tmp_path):
         "from openset.studies.executors._remote import RemoteTask\n"
         "name = resolve('my.py:Mine', METHODS)\n"
         f"cells = make_grid(['digits'], [name], [0], [0], Path('runs'), overrides={FAST})\n"
-        "Path('task.pickle').write_bytes(pickle.dumps(RemoteTask.of(cells, 1, 'stop', wait=False)))\n"
+        "Path('task.pickle').write_bytes(pickle.dumps(RemoteTask(cells)))\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True, cwd=tmp_path)
     code = "import pickle, pathlib\nprint(pickle.loads(pathlib.Path('task.pickle').read_bytes())()[0].reason or 'done')"

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from openset._io.folder_lock import hold
 from openset.errors import OpenSetError
 from openset.studies import running
 from openset.studies.bench import make_grid
 from openset.studies.executors import EXECUTORS
 from openset.studies.grid import Execution, Shard, make_tasks, run_grid
-from openset.train.lock import hold
 
 FAST = ["train.epochs=1", "backbone.width=8", "data.batch_size=64"]
 

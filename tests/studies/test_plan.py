@@ -4,13 +4,13 @@ import json
 
 import pytest
 
+from openset._io.folder_lock import hold
 from openset.cli import main
 from openset.studies.bench import make_grid
 from openset.studies.grid import Shard
 from openset.studies.plan import Plan, Step, make_plan
 from openset.studies.running import run_cell
 from openset.train.interrupt import Interrupted
-from openset.train.lock import hold
 
 CHANGES = ["train.epochs=4", "backbone.width=8", "data.batch_size=64"]
 

@@ -55,7 +55,7 @@ def test_a_results_file_holds_the_headline_and_where_it_comes_from(tmp_path):
     found = place.read(KEY)
     assert found.content == json.loads(written.file.read_text()) == written.content
     assert [(one["name"], one["against"]) for one in found.content["metrics"]] == [
-        ("closed_set_accuracy", "all"), ("open_auc", "unknown"), ("open_auc", "all"), ("open_auc", "negative"),
+        ("open_auc", "unknown"), ("open_auc", "all"), ("open_auc", "negative"), ("closed_set_accuracy", "all"),
     ]  # fmt: skip
     assert found.content["trained_for"] == "other"
     assert found.content["recipe"] == "fast/mnist"

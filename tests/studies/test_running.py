@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import torch
 
+from openset._io.folder_lock import hold
 from openset.errors import OpenSetError
 from openset.protocols import PROTOCOLS
 from openset.protocols.definition import parse
@@ -20,7 +21,6 @@ from openset.studies.running import run_cell, run_task
 from openset.train.checkpoint import read_tensors
 from openset.train.config import read_config
 from openset.train.interrupt import Interrupted
-from openset.train.lock import hold
 from openset.train.run import begin, reapply, rescore, share_beginning, train
 
 FAST = ["train.epochs=1", "backbone.width=8", "data.batch_size=64"]

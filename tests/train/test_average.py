@@ -5,10 +5,9 @@ import pytest
 import torch
 from lightning_fabric import Fabric
 
-from openset.estimator import Vectors
 from openset.train.build import make_network
 from openset.train.config import read_config
-from openset.train.feed import Feed
+from openset.train.feed import Feed, Vectors
 from openset.train.loop import _average, fit
 
 

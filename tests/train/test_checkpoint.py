@@ -99,3 +99,14 @@ def test_one_flipped_bit_in_weights_is_noticed(tmp_path):
 def test_weights_of_earlier_versions_have_no_checksum(tmp_path):
     tensors, about = checkpoint.read_tensors(write(tmp_path / "w.safetensors", '{"epoch": 3}'))
     assert (tensors["w"].tolist(), about) == ([0, 0], {"epoch": 3})
+
+
+def test_equal_weights_are_equal_files(tmp_path):
+    """Fingerprints of models are those of their files, and the library writes its marks in any order."""
+    path = tmp_path / "w.safetensors"
+    found = set()
+    for _ in range(20):
+        checkpoint.write_tensors(path, KINDS, {"epoch": 3, "klass": "Hütte"})
+        found.add(path.read_bytes())
+    assert len(found) == 1
+    assert checkpoint.read_tensors(path)[1] == {"epoch": 3, "klass": "Hütte"}

@@ -12,6 +12,7 @@ from PIL import Image
 from openset.cli import main
 from openset.cli._numbers import numbers
 from openset.errors import OpenSetError, OpenSetWarning
+from openset.methods import METHODS
 from openset.posthoc import score
 from openset.present.csv_text import csv_table
 from openset.present.latex import latex_table
@@ -297,7 +298,7 @@ def test_methods_lists_all(tmp_path, capsys):
     assert openset("methods", "--json", tmp_path / "m.json") == 0
     assert "openauc" in capsys.readouterr().out
     listed = {entry["name"]: entry for entry in json.loads((tmp_path / "m.json").read_text())["methods"]}
-    assert len(listed) == 13
+    assert list(listed) == list(METHODS)
     assert listed["openauc"]["options"]["pairing"] == "slots"
     assert listed["entropic"]["uses_negatives"] is True
 
@@ -412,7 +413,7 @@ def test_bench_takes_its_intervals_over_splits(tmp_path):
         for cell in cells
     ]
     expected = over_splits([0.5, 0.6, 0.7])
-    for figure in command.as_json(done, [])["groups"][0]["metrics"]:
+    for figure in command.as_json(done, [], {})["groups"][0]["metrics"]:
         assert (figure["low"], figure["high"], figure["n"]) == (
             pytest.approx(expected.low), pytest.approx(expected.high), 6,
         )  # fmt: skip

@@ -1,6 +1,7 @@
 """Reports to other services while a run is trained: they hear what log.csv holds, and change nothing."""
 
 import csv
+import json
 import sys
 import types
 from importlib.util import find_spec
@@ -10,6 +11,8 @@ import pytest
 
 from model_samples import run
 from openset.errors import OpenSetError
+from openset.studies.summaries import value_of
+from openset.train.loggers import make_loggers, reporting
 
 WORDS = ("train", "--protocol", "digits", "--method", "softmax", "--epochs", 2, "--set", "backbone.width=8")
 
@@ -63,7 +66,11 @@ def test_a_service_hears_every_epoch_and_the_results(name, end, tmp_path, monkey
     for row, (_, metrics) in zip(rows, service.metrics[:2], strict=True):
         assert float(row["loss"]) == pytest.approx(metrics["loss"], rel=1e-3)
         assert float(row["val_accuracy"]) == pytest.approx(metrics["val_accuracy"], rel=1e-3)
-    assert set(service.metrics[2][1]) == {"test_open_auc", "test_auroc", "test_closed_set_accuracy"}
+    summary = json.loads((tmp_path / "told" / "summary.json").read_text())
+    assert {one["against"] for one in summary["metrics"]} == {"all", "negative", "unknown"}
+    assert service.metrics[2][1] == {  # as in the tables of bench: against the unknowns alone
+        f"test_{name}": value_of(summary, name) for name in ("open_auc", "auroc", "closed_set_accuracy")
+    }
     assert str(service.config["train.epochs"]) == "2"
     assert service.started["name"] == "told"
     assert service.ended == [end]
@@ -79,6 +86,21 @@ def test_a_logger_that_is_not_there_is_told_before_the_training(tmp_path, capsys
         assert run(*WORDS, "--out", tmp_path / "r", "--logger", "wandb") == 2
         assert "The logger 'wandb' needs the package wandb: pip install 'wandb'." in capsys.readouterr().err
     assert not (tmp_path / "r" / "log.csv").exists()
+
+
+def test_a_service_that_refuses_a_run_is_quoted_in_one_sentence(tmp_path, monkeypatch):
+    service = Service("mlflow")
+
+    def refuse(run_name):
+        raise RuntimeError(f"no store\nfor {run_name}.")
+
+    service.start_run = refuse
+    monkeypatch.setitem(sys.modules, "mlflow", service)
+    loggers = make_loggers(["mlflow"], tmp_path / "r")
+    sentence = r"^The logger 'mlflow' cannot begin a run: no store for r\.$"
+    with pytest.raises(OpenSetError, match=sentence), reporting(loggers, {"seed": 0}):
+        pytest.fail("the training has begun")
+    assert service.ended == []
 
 
 @pytest.mark.filterwarnings("ignore")

@@ -1,11 +1,16 @@
 """Several processes: the same training, shared out."""
 
+import json
 import os
+import socket
 import subprocess
 import sys
 
 import polars as pl
 import pytest
+
+from openset.train.config import read_config
+from openset.train.processes import is_first_process
 
 PROGRAM = """
 import sys
@@ -97,3 +102,56 @@ def test_the_processes_of_a_run_give_up_their_group_before_they_end(tmp_path):
     printed = launch(tmp_path, COMMAND, 2, *map(str, asked))
     assert printed.count("without a group at the end") == 2
     assert (out / "summary.json").exists()
+
+
+def together(out, *settings, **of_each):
+    """Two commands at once, with the variables that a launcher gives each of them."""
+    words = ["train", "--protocol", "digits", "--method", "softmax", "--epochs", "2", *settings, "--out", str(out)]
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("SLURM_")}
+    program = [sys.executable, "-c", "from openset.cli import main; main()", *words]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
+    started = [
+        subprocess.Popen(program, env={**kept, **{name: values[place] for name, values in of_each.items()}}, **pipes)
+        for place in (0, 1)
+    ]
+    try:
+        said = [one.communicate(timeout=300)[0] for one in started]
+    finally:
+        for one in started:
+            one.kill()
+    assert [one.returncode for one in started] == [0, 0], said
+    return said
+
+
+def free_port():
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return str(found.getsockname()[1])
+
+
+@pytest.mark.slow
+def test_two_tasks_of_a_slurm_job_train_one_run(tmp_path):
+    said = together(
+        tmp_path / "run",
+        "--set",
+        "engine.nodes=2",
+        OMP_NUM_THREADS=("1", "1"),
+        MASTER_ADDR=("127.0.0.1", "127.0.0.1"),
+        MASTER_PORT=(free_port(),) * 2,
+        SLURM_JOB_ID=("7", "7"),
+        SLURM_JOB_NAME=("run.sh", "run.sh"),
+        SLURM_NTASKS=("2", "2"),
+        SLURM_NNODES=("2", "2"),
+        SLURM_NTASKS_PER_NODE=("1", "1"),
+        SLURM_PROCID=("0", "1"),
+        SLURM_NODEID=("0", "1"),
+        SLURM_LOCALID=("0", "0"),
+    )
+    assert [text.count("Training softmax") for text in said] == [1, 0]
+    assert json.loads((tmp_path / "run/summary.json").read_text())["devices"] == 2
+
+
+@pytest.mark.parametrize(("processes", "first"), [(1, True), (2, False)])
+def test_tasks_of_a_slurm_job_that_train_alone_are_each_the_first(processes, first, monkeypatch):
+    monkeypatch.setenv("SLURM_PROCID", "1")
+    assert is_first_process(read_config(None, [f"engine.devices={processes}"])) is first

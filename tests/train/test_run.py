@@ -613,16 +613,18 @@ def folders(tmp_path):
 
 def decided(folder, images):
     """Decisions of a run with its own threshold."""
-    import polars as pl
-
     from openset.models import open_model
-    from openset.models.predicting import Predictor, decisions
+    from openset.models.batches import run_batches
+    from openset.models.predicting import Predictor
     from openset.models.samples import Reading, open_samples
     from openset.operating import Threshold
 
-    predictor = Predictor.of(open_model(str(folder)), Threshold.read(folder / "threshold.json"))
+    model = open_model(str(folder))
+    predictor = Predictor.of(model, Threshold.read(folder / "threshold.json"))
     samples = open_samples([str(images)], "images", Reading(labels="none"))
-    return pl.concat([made for made, _ in decisions(predictor, samples, batch=16, trouble=pytest.fail)]).to_dicts()
+    made = predictor.content(model, samples, list(run_batches(model, samples, batch=16)))
+    assert made.about["left_out"] == []
+    return made.table.to_dicts()
 
 
 def test_own_folders_train_and_predict(tmp_path):

@@ -5,7 +5,7 @@ cell, a multinomial number of samples. Drawing these numbers instead takes the s
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 
 from openset._core import sorting
 from openset._core.checks import Bools, Floats
-from openset._core.counts import Ranking, Tally, class_mean, class_ratio
+from openset._core.counts import Ranking, Tally
 from openset._core.kinds import FIRST_OPEN, RIGHT, WRONG, OpenKind, chosen_kinds
+from openset._core.macro import class_mean, class_ratio
 
 if TYPE_CHECKING:
     from openset._core.folds import Fold
@@ -106,6 +107,10 @@ class CellCounts(Tally):
     def windows(self) -> Iterator[Tally]:
         """Itself."""
         yield self
+
+    def at_ends(self) -> "CellCounts":
+        """Where bins are passed in three steps: counts at their ends, which are certain."""
+        return replace(self, states=self.states[::3], tied_steps=self.tied_steps[::3])
 
     @cached_property
     def _taken(self) -> Ints:

@@ -32,6 +32,7 @@ from openset._core.checks import (
     resolve_classes,
 )
 from openset._core.decisions import index_at
+from openset._core.macro import Below, ClassRatios, ClassRun, Ratio, along_classes, by_class, class_mean, class_steps
 from openset.errors import check_share
 
 Array = NDArray[np.float64]
@@ -80,10 +81,7 @@ class Ranking:
     def by_prediction(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """Places grouped by predicted class (in score order within a class), and where each class begins."""
         assert self.prediction is not None
-        grouped = np.argsort(self.prediction, kind="stable")
-        sizes = np.bincount(self.prediction)
-        sizes = sizes[sizes > 0]
-        return grouped, np.cumsum(sizes) - sizes
+        return by_class(self.prediction)
 
     def only(self, chosen: Bools) -> "Ranking":
         """The samples for which `chosen` (in this order) holds, without sorting again."""
@@ -125,52 +123,6 @@ def rank_checked(label: Ints, prediction: Ints | None, score: Floats, n_classes:
 
 
 # ---- counts ----------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Below:
-    """What lies below a range of scores that is counted by itself, and what there is in all: counts go on from here."""
-
-    threshold: float
-    """Any score above all that lie below and under the first of the range."""
-    accepted: int
-    open: int
-    right: int
-    hits: NDArray[np.int64]
-    """(K,) right ones of each class."""
-    taken: NDArray[np.int64]
-    """(K,) accepted samples predicted as each class."""
-    n_samples: int
-    n_open: int
-    class_totals: NDArray[np.int64]
-    """(K,) knowns of each class in all."""
-
-
-def _digits(n_classes: int) -> int:
-    """Binary digits to which the ratio of one class is rounded, so that the sum of all fits into 64 bits."""
-    return min(52, 62 - n_classes.bit_length())
-
-
-def class_ratio(top: NDArray[Any], bottom: NDArray[Any], n_classes: int, zero_division: float = 0.0) -> Array:
-    """Ratios of counts of one class in units of which whole numbers add up to the sum over classes, in any order."""
-    if np.min(bottom, initial=1) > 0:  # as nearly always: a division without a mask takes a third of the time
-        ratio = np.divide(top, bottom)
-    else:
-        ratio = np.full(np.shape(top), zero_division)
-        np.divide(top, bottom, out=ratio, where=np.greater(bottom, 0))
-    ratio *= 2.0 ** _digits(n_classes)
-    return np.asarray(np.rint(ratio, out=ratio))
-
-
-def class_mean(units: NDArray[np.int64], n_classes: int) -> Array:
-    """Mean over the classes of what `class_ratio` gave, added up over them."""
-    return np.asarray(units / (n_classes * 2.0 ** _digits(n_classes)))
-
-
-def _begin_again(total: NDArray[np.float64], places: NDArray[np.intp], before: float) -> None:
-    """Make a running total, which was at `before`, begin at zero at each of the places."""
-    gone = np.where(places > 0, total[places - 1], 0.0)
-    total -= np.repeat(np.append(-before, gone), np.diff(places, prepend=0, append=len(total)))
 
 
 class Tally:
@@ -272,6 +224,15 @@ class Window(Tally):
         yield self
 
 
+def windows_of(counts: Tally, n: int) -> Iterator[Tally]:
+    """Its n thresholds in runs, each beginning with the last one of the run before."""
+    if n <= sorting.CHUNK + 1:
+        yield counts
+        return
+    for start in range(0, n - 1, sorting.CHUNK):
+        yield Window(counts, start, min(start + sorting.CHUNK + 1, n))
+
+
 @dataclass(frozen=True)
 class Counts(Tally):
     """How many samples of each kind are accepted at every threshold of a ranking.
@@ -283,17 +244,11 @@ class Counts(Tally):
     ranking: Ranking
     weights: NDArray[np.float64] | None = None
     zero_division: float = 0.0
-    below: Below | None = None
-    """Where the ranking is a range of the scores alone: what lies below it."""
 
     @cached_property
     def thresholds(self) -> Floats:
-        """-inf, or what the scores below end with; then every distinct score."""
-        if self.below is None:
-            return self.ranking.thresholds
-        found = self.ranking.thresholds.copy()
-        found[0] = self.below.threshold
-        return found
+        """-inf, then every distinct score."""
+        return self.ranking.thresholds
 
     @cached_property
     def n_classes(self) -> int:
@@ -302,12 +257,7 @@ class Counts(Tally):
 
     def windows(self) -> Iterator[Tally]:
         """All thresholds in runs, each beginning with the last one of the run before, so that steps add up."""
-        n = len(self.ranking.ends) + 1
-        if n <= sorting.CHUNK + 1:
-            yield self
-            return
-        for start in range(0, n - 1, sorting.CHUNK):
-            yield Window(self, start, min(start + sorting.CHUNK + 1, n))
+        return windows_of(self, len(self.ranking.ends) + 1)
 
     def _accumulate(self, amount: Callable[[slice], NDArray[Any]], start: int = 0) -> NDArray[Any]:
         """Running total of `amount` (of a run of samples) at each threshold, in whole numbers."""
@@ -329,32 +279,30 @@ class Counts(Tally):
         assert out is not None, "no samples"
         return out
 
-    def _count(self, which: Bools, start: int) -> NDArray[np.float64]:
+    def _count(self, which: Bools) -> NDArray[np.float64]:
         weights = self.weights
         if weights is None:
-            return self._accumulate(lambda part: which[part], start)
-        return self._accumulate(lambda part: which[part] * weights[part], start)
+            return self._accumulate(lambda part: which[part])
+        return self._accumulate(lambda part: which[part] * weights[part])
 
     @cached_property
     def accepted(self) -> NDArray[np.float64]:
         """All accepted samples."""
         if self.weights is not None:
             return self._accumulate(self.weights.__getitem__)
-        before = 0 if self.below is None else self.below.accepted
-        out = np.empty(len(self.ranking.ends) + 1)
-        out[0] = before
-        np.add(self.ranking.ends, before + 1, out=out[1:])
+        out = np.zeros(len(self.ranking.ends) + 1)
+        np.add(self.ranking.ends, 1, out=out[1:])
         return out
 
     @cached_property
     def open(self) -> NDArray[np.float64]:
         """Accepted open-set samples."""
-        return self._count(~self.ranking.known, 0 if self.below is None else self.below.open)
+        return self._count(~self.ranking.known)
 
     @cached_property
     def right(self) -> NDArray[np.float64]:
         """Knowns that are accepted and predicted as their own class."""
-        return self._count(self.ranking.right, 0 if self.below is None else self.below.right)
+        return self._count(self.ranking.right)
 
     @cached_property
     def known(self) -> NDArray[np.float64]:
@@ -374,17 +322,15 @@ class Counts(Tally):
     @cached_property
     def n_open(self) -> float:
         """All open-set samples."""
-        return float(self.open[-1]) if self.below is None else float(self.below.n_open)
+        return float(self.open[-1])
 
     @cached_property
     def n_samples(self) -> float:
         """All samples."""
-        return float(self.accepted[-1]) if self.below is None else float(self.below.n_samples)
+        return float(self.accepted[-1])
 
     @cached_property
     def _class_totals(self) -> NDArray[np.float64]:
-        if self.below is not None:
-            return self.below.class_totals.astype(np.float64)
         ranking = self.ranking
         totals = np.zeros(ranking.n_classes + 2)  # unknowns, negatives, then the classes
         for part in sorting.runs(len(ranking.label)):
@@ -396,78 +342,33 @@ class Counts(Tally):
     @cached_property
     def macro_recall(self) -> NDArray[np.float64]:
         """Mean over the K classes of the fraction accepted and correct: the class-balanced CCR."""
-        totals = self._class_totals
-        return self._macro(lambda hits, _, of: self._ratio(hits, totals[of], self.zero_division))
+        return self._macro(self._ratios.recall)
 
     @cached_property
     def macro_specificity(self) -> NDArray[np.float64]:
         """Mean over the K classes of TN / (TN + FP), one class against everything else."""
-        others = self.n_samples - self._class_totals  # never 0: the open-set samples are among them
-        return self._macro(lambda hits, taken, of: self._ratio(others[of] - (taken - hits), others[of]))
+        return self._macro(self._ratios.specificity)
 
     @cached_property
     def macro_precision(self) -> NDArray[np.float64]:
         """Mean over the K classes of TP / (TP + FP)."""
-        return self._macro(lambda hits, taken, _: self._ratio(hits, taken, self.zero_division))
+        return self._macro(self._ratios.precision)
 
-    def _ratio(self, top: Array, bottom: Array, zero_division: float = 0.0) -> Array:
-        return class_ratio(top, bottom, self.n_classes, zero_division)
+    @property
+    def _ratios(self) -> ClassRatios:
+        return ClassRatios(self._class_totals, self.n_samples, self.zero_division)
 
-    def _macro(self, ratio: Callable[[Array, Array, Any], Array]) -> NDArray[np.float64]:
-        """Mean over the classes, at every threshold, of a ratio of (hits, taken) in one class or in each of several.
-
-        Accepting one more sample changes the ratio of its predicted class alone, so the running sum of those changes,
-        put back into score order, is the sum over classes at every threshold: O(n log n), any K. Ratios are whole
-        numbers of a small unit, so that the sum does not depend on the order.
-        """
-        first = ratio(*self._below_in_classes, slice(None))
-        changes = np.empty(len(self.ranking.score), dtype=np.int64)
-        before = 0.0  # of the class that the run before ended with
-        for places, new, of, hits, taken in self._along_classes:
-            values = ratio(hits, taken, of)
-            step = np.diff(values, prepend=before)
-            step[new] = values[new] - first[of[new]]
-            before = values[-1]
-            changes[places] = step
-        return class_mean(self._accumulate(changes.__getitem__, int(first.astype(np.int64).sum())), self.n_classes)
+    def _macro(self, ratio: Ratio) -> NDArray[np.float64]:
+        """Mean over the classes, at every threshold, of a ratio of one class."""
+        nothing = Below(np.zeros(self.n_classes), np.zeros(self.n_classes))
+        start, steps = class_steps(self._along_classes, len(self.ranking.score), ratio, nothing)
+        return class_mean(self._accumulate(steps.__getitem__, start), self.n_classes)
 
     @cached_property
-    def _below_in_classes(self) -> tuple[Array, Array]:
-        """Correct and accepted samples of each class below the range that is counted."""
-        if self.below is None:
-            return np.zeros(self.n_classes), np.zeros(self.n_classes)
-        return self.below.hits.astype(np.float64), self.below.taken.astype(np.float64)
-
-    @cached_property
-    def _along_classes(self) -> list[tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp], Array, Array]]:
-        """All samples, class by predicted class, in runs that fit the cache.
-
-        Of each run: the places in score order, where a class begins, the class of each, and how many of that class were
-        correct (hits) and accepted (taken) by then.
-        """
-        ranking, weights = self.ranking, self.weights
+    def _along_classes(self) -> list[ClassRun]:
+        ranking = self.ranking
         assert ranking.prediction is not None
-        grouped, starts = ranking.by_prediction
-        hits_before = taken_before = 0.0  # of the class that the run before ended with
-        found = []
-        for run in sorting.runs(len(grouped)):
-            places = grouped[run]
-            new = starts[slice(*np.searchsorted(starts, (run.start, run.stop)))] - run.start
-            right: NDArray[Any] = ranking.right[places]
-            if weights is None:
-                hits, taken = np.cumsum(right, dtype=np.float64), np.arange(1.0, len(places) + 1)
-            else:
-                weight = weights[places]
-                hits, taken = np.cumsum(right * weight), np.cumsum(weight)
-            _begin_again(hits, new, hits_before)
-            _begin_again(taken, new, taken_before)
-            hits_before, taken_before = hits[-1], taken[-1]
-            of = ranking.prediction[places].astype(np.intp)
-            if self.below is not None:
-                hits += self._below_in_classes[0][of]
-                taken += self._below_in_classes[1][of]
-            found.append((places, new, of, hits, taken))
-        return found
+        return along_classes(ranking.right, ranking.prediction, ranking.by_prediction, weights=self.weights)
 
     def at(self, threshold: float) -> int:
         """Index of the counts that hold at any threshold a user names."""

@@ -11,10 +11,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from openset._core.checks import Bools
 from openset._core.counts import Tally, Window
 from openset._core.decisions import index_at, last_with
 
 Array = NDArray[np.float64]
+_MARGIN = 1e-9  # more than values can be rounded by
 
 
 @dataclass(frozen=True)
@@ -48,6 +50,13 @@ class Fold:
     def join(self, parts: Sequence[Any]) -> Any:
         """The contribution of several neighbouring runs together."""
         raise NotImplementedError
+
+    def live(self, best: Any) -> Bools:
+        """In which bins the value may be decided; `best`: counts along the best order of the samples inside the bins.
+
+        Contributions of thresholds in other bins are not needed.
+        """
+        return np.ones(len(best.tied_steps) // 3, dtype=np.bool_)
 
     def within(self, best: Any, worst: Any) -> tuple[float, float]:
         """Least and largest possible value; for the arguments see `openset.scale.orders`."""
@@ -85,6 +94,13 @@ class Best(Fold):
 
     curve: Callable[[Tally], Array] | None = None
 
+    def live(self, best: Any) -> Bools:
+        """Where the best order reaches what some end of a bin has for certain."""
+        assert self.curve is not None
+        values = self.curve(best)
+        most = np.maximum.reduce([values[step : len(values) - 3 + step : 3] for step in range(4)])
+        return np.asarray(most >= values[::3].max() - _MARGIN)
+
     def part(self, run: Tally) -> float:
         """The largest of one run."""
         assert self.curve is not None
@@ -121,6 +137,17 @@ class Reading(Fold):
 
     place: Place | None = None
     read: Callable[[Tally, int], float] | None = None
+
+    def live(self, best: Any) -> Bools:
+        """The bin in which the level is reached; anywhere, if the user named the threshold itself."""
+        assert self.place is not None
+        everywhere = super().live(best)
+        if self.place.named:
+            return everywhere
+        at = self.place.at(best.at_ends())
+        assert at is not None
+        bins = np.arange(len(everywhere))
+        return np.asarray(bins == np.clip(at - 1 if self.place.first else at, 0, bins[-1]))
 
     def part(self, run: Tally) -> float | None:
         """The value, if the threshold is in this run."""

@@ -5,6 +5,7 @@ A file runs only when the user names it on the command line; recipes, run folder
 
 import re
 import sys
+from collections.abc import Sequence
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import ModuleType
@@ -15,6 +16,8 @@ from openset.errors import OpenSetError, did_you_mean
 
 _PLACE = re.compile(r"([^,'\"()]+\.py):([A-Za-z_]\w*)")
 _PREFIX = "openset_plugin_"
+_TAKEN: dict[tuple[str, str], None] = {}
+"""`my.py:mine` with the kind of thing it was taken as, each once."""
 
 
 def run_file(path: str | Path) -> ModuleType:
@@ -32,14 +35,14 @@ def run_file(path: str | Path) -> ModuleType:
     sys.modules[name] = module  # dataclasses and pickling look a class's module up there
     try:
         spec.loader.exec_module(module)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         del sys.modules[name]
         line = f", line {error.lineno}" if isinstance(error, SyntaxError) else _line(error, file)
         raise OpenSetError(f"{path}{line} failed: {type(error).__name__}: {error}") from error
     return module
 
 
-def _line(error: Exception, file: Path) -> str:
+def _line(error: BaseException, file: Path) -> str:
     """Where in the file it was raised."""
     line, trace = "", error.__traceback__
     while trace is not None:
@@ -66,14 +69,23 @@ def _take(path: str, name: str, registry: Registry[Any]) -> str:
         public = [one for one, value in vars(module).items() if getattr(value, "__module__", "") == module.__name__]
         raise OpenSetError(f"{path} defines no '{name}'. {did_you_mean(name, public)}")
     try:
-        return registry.take(name, getattr(module, name))
+        taken = registry.take(name, getattr(module, name))
     except OpenSetError as error:
         raise OpenSetError(f"{path}:{name}: {error}") from error
+    _TAKEN[f"{module.__file__}:{name}", registry.kind] = None
+    return taken
 
 
-def place_of(thing: Any) -> str:
-    """What `resolve` takes to find a thing again in another process: `my.py:mine`; empty if it is no user's own."""
-    module = sys.modules.get(getattr(thing, "__module__", None) or "")
-    if module is None or not module.__name__.startswith(_PREFIX):
-        return ""
-    return f"{module.__file__}:{thing.__name__}"
+def loaded() -> tuple[tuple[str, str], ...]:
+    """Files that were run and what was taken from them, for `load_again` in another process."""
+    files = (module.__file__ for name, module in sys.modules.items() if name.startswith(_PREFIX))
+    return (*((file, "") for file in files if file), *_TAKEN)
+
+
+def load_again(plugins: Sequence[tuple[str, str]]) -> None:
+    """Run the files, and take from them what `loaded` said."""
+    for place, kind in plugins:
+        if kind:
+            resolve(place, Registry.of_kind(kind))
+        else:
+            run_file(place)

@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Callable, Iterator
-from typing import Any, Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 from openset.errors import OpenSetError, OpenSetWarning, did_you_mean
 
@@ -23,12 +23,22 @@ class Registry(Generic[Entry]):
     openset.errors.OpenSetError: There is no fruit named 'appel'. Did you mean 'apple'?
     """
 
+    _adopting: ClassVar[dict[str, "Registry[Any]"]] = {}
+    """Those that users can add to, by kind."""
+
     def __init__(self, kind: str, *, group: str = "", adopt: Callable[[str, Any], Entry] | None = None) -> None:
         self.kind = kind
         self._entries: dict[str, Entry] = {}
         self._adopt = adopt
         self._group = group
         """Entry points that are not loaded yet."""
+        if adopt is not None:
+            self._adopting[kind] = self
+
+    @classmethod
+    def of_kind(cls, kind: str) -> "Registry[Any]":
+        """The one for that kind of thing, among those that users can add to."""
+        return cls._adopting[kind]
 
     def add(self, name: str, entry: Entry) -> Entry:
         """Register `entry`; a name is given once only."""

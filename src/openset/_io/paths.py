@@ -6,8 +6,8 @@ from pathlib import Path
 from openset.errors import OpenSetError
 
 
-def existing(path: str | Path) -> Path:
-    """`path`, if there is a file."""
+def existing(path: str | Path, *, may_be_empty: bool = False) -> Path:
+    """`path`, if there is a file. Pipes and devices are none: they have no size, and reading them may never end."""
     file = Path(path)
     check_name(file)
     try:
@@ -15,7 +15,9 @@ def existing(path: str | Path) -> Path:
             raise OpenSetError(f"{file} is a folder; give the name of a file.")
         if not file.exists():
             raise OpenSetError(f"There is no file {file}.")
-        if file.stat().st_size == 0:
+        if not file.is_file():
+            raise OpenSetError(f"{file} is a pipe or a device: save what it gives in a file.")
+        if not may_be_empty and file.stat().st_size == 0:
             raise OpenSetError(f"{file} is empty.")
     except OSError as error:
         raise OpenSetError(f"Cannot read {file}: {reason(error)}.") from error

@@ -24,7 +24,7 @@ def decode(source: Path | io.BytesIO, place: str, *, upright: bool = False) -> "
     with needing("Reading images"):
         from PIL import Image
     try:
-        with Image.open(source) as opened:
+        with Image.open(_regular(source)) as opened:
             opened.load()
             shallow = _eight_bits(_turned(opened) if upright else opened)
             return shallow.convert("L" if shallow.mode in {"1", "L"} else "RGB")
@@ -32,6 +32,13 @@ def decode(source: Path | io.BytesIO, place: str, *, upright: bool = False) -> "
         raise BadImageError(f"{place} is missing") from error
     except Exception as error:  # a broken file can fail in many ways, and no list of them is complete
         raise BadImageError(f"{place} cannot be decoded ({_first_words(error)})") from error
+
+
+def _regular(source: Path | io.BytesIO) -> Path | io.BytesIO:
+    """Reading a pipe or a device may never end."""
+    if isinstance(source, Path) and source.exists() and not source.is_file():
+        raise ValueError("not a file")
+    return source
 
 
 _ORIENTATION = 0x0112
@@ -90,7 +97,7 @@ def picture_size(file: Path) -> tuple[int, int]:
     with needing("Reading images"):
         from PIL import Image
     try:
-        with Image.open(file) as picture:
+        with Image.open(_regular(file)) as picture:
             return picture.size
     except Exception as error:  # as in `decode`
         raise OpenSetError(f"{file} cannot be decoded ({_first_words(error)}).") from error

@@ -6,10 +6,10 @@ from openset._io.paths import existing, reason
 from openset.errors import OpenSetError
 
 
-def text_lines(file: str | Path) -> list[str]:
+def text_lines(file: str | Path, *, may_be_empty: bool = False) -> list[str]:
     """Lines of a file, without their ends."""
     try:
-        return existing(file).read_text(encoding="utf-8-sig").splitlines()
+        return existing(file, may_be_empty=may_be_empty).read_text(encoding="utf-8-sig").splitlines()
     except UnicodeDecodeError as error:
         raise OpenSetError(f"{file} is not a text file in UTF-8; save it as UTF-8.") from error
     except OSError as error:

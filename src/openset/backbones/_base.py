@@ -23,6 +23,11 @@ class Backbone(nn.Module):
     def __init__(self, shape: tuple[int, ...], n_outputs: int, **options: Any) -> None:
         super().__init__()
 
+    @classmethod
+    def own_name(cls, name: str) -> str | None:
+        """What a tensor of published weights is called here; None for one that belongs to no backbone, as a head's."""
+        return name
+
     def observe_inputs(self, inputs: Tensor) -> None:
         """Look at some training inputs, shifted and scaled, once before training."""
 

@@ -3,6 +3,7 @@
 import io
 import os
 import sys
+import warnings
 from pathlib import Path
 
 import typer
@@ -42,6 +43,8 @@ def main(arguments: list[str] | None = None) -> None:
     prefer_avx2()
     if isinstance(sys.stdout, io.TextIOWrapper):  # a terminal that lacks a letter shows its number
         sys.stdout.reconfigure(errors="backslashreplace")
+    # Pillow refuses pictures that fill the memory; of those of half that size it only warns, as large photographs are.
+    warnings.filterwarnings("ignore", message="Image size .* exceeds limit of")
     try:
         try:
             from openset.cli._plugins import run_plugins
@@ -62,7 +65,7 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def _told(error: Exception) -> tuple[str, int]:
-    """What to say of an error, and the exit code: 2 for what the user or the system can mend, 3 for our mistakes."""
+    """What to say of an error, and the exit code: 2 for what the user or the system can fix, 3 for our mistakes."""
     if isinstance(error, OpenSetError):
         return str(error), 2
     if isinstance(error, ImportError):
@@ -71,7 +74,7 @@ def _told(error: Exception) -> tuple[str, int]:
         return f"there is not enough memory for this ({str(error) or 'none is left'}): take fewer rows.", 2
     if isinstance(error, OSError):  # a full disk, a folder that is closed
         _drop_output()
-        return f"the system says: {reason(error)}{'' if error.filename is None else f' ({error.filename})'}.", 2
+        return f"system error: {reason(error)}{'' if error.filename is None else f' ({error.filename})'}.", 2
     kind = type(error).__name__
     return f"openset failed unexpectedly ({kind}: {error}). Add --debug for details and please report it.", 3
 

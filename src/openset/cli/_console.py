@@ -138,15 +138,25 @@ def naming_files(*files: Path) -> Iterator[None]:
 
 
 @contextmanager
-def progress(text: str, total: int | None) -> Iterator[Callable[[int], object]]:
-    """A bar on standard error for long work; nothing where nobody watches. Without a `total`, steps are counted."""
-    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+def progress(text: str, total: int | None, *, unit: str = "") -> Iterator[Callable[[int], object]]:
+    """A bar on standard error for long work; nothing where nobody watches. Without a `total`, steps are counted.
+
+    With a `unit`, such as rows, their number per second is shown too.
+    """
+    from rich.progress import Progress, ProgressColumn, SpinnerColumn, Task, TextColumn, TimeElapsedColumn
+    from rich.text import Text
 
     from openset._io.terminal import make_console
 
+    class Speed(ProgressColumn):
+        """Units per second."""
+
+        def render(self, task: Task) -> Text:
+            return Text(f"{task.speed:,.0f} {unit}/s" if task.speed else "")
+
     watching = make_console(stderr=True)
     counting = (SpinnerColumn(), TextColumn("{task.description} {task.completed:,}"), TimeElapsedColumn())
-    columns = Progress.get_default_columns() if total is not None else counting
+    columns = [*(Progress.get_default_columns() if total is not None else counting), *([Speed()] if unit else [])]
     with Progress(*columns, console=watching, transient=True, disable=not watching.is_terminal) as bar:
         task = bar.add_task(text, total=total)
         yield lambda steps: bar.advance(task, steps)

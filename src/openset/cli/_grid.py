@@ -1,12 +1,13 @@
 """What commands that run grids share: where the cells run, which part of them, and what would be run."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from openset.cli._console import console, show_table
+from openset.cli._console import console, say, show_table
 from openset.errors import OpenSetError
 
 if TYPE_CHECKING:
@@ -57,15 +58,27 @@ def read_execution(
 
 
 def read_tuned(
-    file: Path, protocols: Sequence[str], settings: list[str] | None, said: Mapping[str, Any]
+    file: Path, protocols: Sequence[str], settings: list[str] | None, given: Mapping[str, Any]
 ) -> "dict[str, Setting]":
     """What `openset tune` has chosen, to be set in the recipe; the user is told what it is."""
     from openset.studies.choice import read_choice
 
     choice = read_choice(file)
-    fields = choice.fields(settings or (), said)
+    fields = choice.fields(settings or (), given)
     console().print(choice.note(protocols), style="dim", highlight=False, markup=False, soft_wrap=True)
     return fields
+
+
+@contextmanager
+def resumable() -> Iterator[None]:
+    """Work that Ctrl-C stops and the same command resumes."""
+    from openset.train.interrupt import Interrupted
+
+    try:
+        yield
+    except (Interrupted, KeyboardInterrupt):
+        say("Stopped; checkpoints are saved. Run the same command again to resume.", err=True)
+        raise typer.Exit(130) from None
 
 
 def run_and_report(
@@ -74,12 +87,11 @@ def run_and_report(
     """Run cells, saying what comes out: metrics by their `titles`. What other shards have finished is there too."""
     from rich.markup import escape
 
+    from openset._core.numbers import counted, number
     from openset.cli._training import training_bar
-    from openset.results.numbers import counted
     from openset.studies.grid import Shard, run_grid
     from openset.studies.running import Outcome, is_finished, run_cell
     from openset.studies.summaries import value_of
-    from openset.train.interrupt import Interrupted
 
     screen = console()
     screen.print(f"{counted(len(cells), 'run')}, into {out}/", markup=False)
@@ -92,7 +104,7 @@ def run_and_report(
         if outcome.summary is None:
             screen.print(f"{name}: [red]failed[/red]: {escape(outcome.reason)}", highlight=False)
             return
-        values = "  ".join(f"{title} {value_of(outcome.summary, metric):.3f}" for metric, title in titles.items())
+        values = "  ".join(f"{title} {number(value_of(outcome.summary, metric))}" for metric, title in titles.items())
         screen.print(f"{name}: {values}", highlight=False)
 
     executor = execution.executor(
@@ -100,11 +112,8 @@ def run_and_report(
         watch=lambda cell: training_bar(cell.config, cell.key.title),
         tell=lambda text: screen.print(text, style="dim", highlight=False, markup=False, soft_wrap=True),
     )
-    try:
+    with resumable():
         outcomes = {one.cell.key: one for one in run_grid(cells, executor, tell=tell, shard=execution.shard)}
-    except (Interrupted, KeyboardInterrupt):
-        typer.echo("Stopped; checkpoints are saved. Run the same command again to resume.", err=True)
-        raise typer.Exit(130) from None
     if execution.shard != Shard():
         others = [cell for cell in cells if cell.key not in outcomes and is_finished(cell)]
         outcomes |= {cell.key: Outcome(cell, run_cell(cell)) for cell in others}

@@ -1,7 +1,5 @@
 """Options of the commands that run a model, and what they say while it runs."""
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,7 +8,8 @@ import typer
 from openset.errors import OpenSetError
 
 if TYPE_CHECKING:
-    from openset.models import Model
+    from openset.models import Options
+    from openset.models.engines import Engine, Resources
 
 ModelArgument = Annotated[
     str,
@@ -35,11 +34,28 @@ MeanOption = Annotated[str | None, typer.Option("--mean", help="Mean of the pixe
 StdOption = Annotated[str | None, typer.Option("--std", help="Their standard deviation.")]
 DeviceOption = Annotated[str, typer.Option("--device", help="cpu, cuda or cuda:1.")]
 BatchOption = Annotated[int, typer.Option("--batch", min=1, help="Samples at a time.")]
+EngineOption = Annotated[
+    str, typer.Option("--engine", help="Where the model runs: local (this process) or ray; see the page On a cluster.")
+]
+WorkersOption = Annotated[
+    int | None, typer.Option("--workers", min=1, help="Ray: how many at once; else as many as there is room for.")
+]
+CpusOption = Annotated[int, typer.Option("--cpus-per-worker", min=1, help="Ray: cores for each worker.")]
+GpusOption = Annotated[
+    float, typer.Option("--gpus-per-worker", min=0, help="Ray: GPUs for each worker, also 0.25; with --device cuda.")
+]
 ColumnOption = Annotated[str, typer.Option("--column", help="The column of texts in a table.")]
 
 
-def open_named(
-    model: str,
+def make_engine(engine: str, model: str, options: "Options", resources: "Resources") -> "Engine":
+    """Who runs a model; an engine that cannot be used here is named before any work."""
+    from openset.models.engines import ENGINES, Opening
+
+    ENGINES[engine].check()
+    return ENGINES[engine](Opening(model, options), resources)
+
+
+def read_options(
     weights: Path | None,
     features: str | None,
     classes: Path | None,
@@ -47,12 +63,11 @@ def open_named(
     mean: str | None,
     std: str | None,
     device: str,
-) -> "Model":
-    """The model of these options."""
-    from openset.models import Options, open_model
+) -> "Options":
+    """What is said about a model."""
+    from openset.models import Options
 
-    options = Options(weights, features, classes, size, _numbers("--mean", mean), _numbers("--std", std), device)
-    return open_model(model, options)
+    return Options(weights, features, classes, size, _numbers("--mean", mean), _numbers("--std", std), device)
 
 
 def _numbers(option: str, text: str | None) -> tuple[float, ...] | None:
@@ -67,38 +82,3 @@ def _numbers(option: str, text: str | None) -> tuple[float, ...] | None:
     if option == "--std" and not all(one > 0 for one in found):
         raise OpenSetError("--std must be above 0.")
     return found
-
-
-@contextmanager
-def running_bar(text: str, total: int) -> Iterator[Callable[[int], object]]:
-    """A bar on standard error with the rate and the time left; nothing where nobody watches."""
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
-
-    from openset._io.terminal import make_console
-
-    screen = make_console(stderr=True)
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("{task.fields[rate]}"),
-        TimeElapsedColumn(),
-        TextColumn("left"),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=screen, transient=True, disable=not screen.is_terminal) as bar:
-        task = bar.add_task(text, total=total, rate="")
-
-        def advance(steps: int) -> None:
-            bar.advance(task, steps)
-            speed = bar.tasks[0].speed
-            bar.update(task, rate="" if speed is None else f"{speed:,.0f}/s")
-
-        yield advance

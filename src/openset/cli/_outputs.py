@@ -26,9 +26,17 @@ FiguresOption = Annotated[
 ]
 
 
-def check_outputs(*files: Path | None, folder: Path | None = None, inputs: Sequence[Path | None] = ()) -> None:
-    """Find out before the work, not after it, that a result could not be written, or would overwrite another file."""
-    given = [path for path in (*files, folder) if path is not None]
+def check_outputs(
+    *files: Path | None,
+    folder: Path | None = None,
+    parts: Path | None = None,
+    inputs: Sequence[Path | None] = (),
+) -> None:
+    """Find out before the work, not after it, that a result could not be written, or would overwrite another file.
+
+    `folder` is for figures; `parts` for one result in many files, made whole in place of what was made before.
+    """
+    given = [path for path in (*files, folder, parts) if path is not None]
     for path in given:
         _check_possible(path)
     taken = {real_path(path): "is read by this command" for path in inputs if path is not None}
@@ -41,6 +49,11 @@ def check_outputs(*files: Path | None, folder: Path | None = None, inputs: Seque
             raise OpenSetError(f"Cannot write {file}: it is a folder; give a file name.")
     if folder is not None and folder.exists() and not folder.is_dir():
         raise OpenSetError(f"Cannot write figures to {folder}: it is a file; give the name of a folder.")
+    if parts is not None and parts.exists():
+        from openset.models.parts import is_folder_of_parts
+
+        if not is_folder_of_parts(parts):
+            raise OpenSetError(f"Cannot write {parts}: there is something else of that name; give another name.")
     for path in given:
         near = next(parent for parent in (path, *path.absolute().parents) if parent.exists())
         if not near.is_dir() and near != path:

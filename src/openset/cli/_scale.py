@@ -1,14 +1,13 @@
 """Files that are many rows of one model: the options, the choice between exact values and bounds, the progress."""
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from openset.cli._console import Reading, say
+from openset.cli._console import Reading, progress, say
 from openset.cli._evaluated import Models, read_models
 from openset.cli._splits import name_files
 from openset.errors import OpenSetError
@@ -32,6 +31,8 @@ TempOption = Annotated[
     Path | None,
     typer.Option("--temp", help="Folder for temporary files; finished parts stay there if the command is stopped."),
 ]
+_ROW = 24
+"""Bytes of a row in memory: label, prediction, score."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +59,8 @@ class Scale:
 
     def open(self, text: str) -> "Source | None":
         """Files that are one model's many rows; None: a file that is read as ever."""
-        from openset.scale.source import is_many, open_source
+        from openset._io.parquet_files import is_many
+        from openset.scale.source import open_source
 
         return open_source(text) if self.asked or is_many(text) else None
 
@@ -115,7 +117,7 @@ class Scale:
             }[mode]
         n_files = len(source.files)
         say(f"{source.name}: {source.n_rows:,} rows in {n_files:,} file{'s' * (n_files > 1)}; {how}{hint}.", err=True)
-        with counting("Counting rows", source.n_rows * steps_for(mode)) as advance:
+        with progress("Counting rows", source.n_rows * steps_for(mode), unit="rows") as advance:
             return evaluate_source(
                 source,
                 against=against,
@@ -130,13 +132,37 @@ class Scale:
             )
 
 
+def read_one(text: str, reading: Reading) -> "Scores":
+    """One model's rows in memory: of a file, or of all files of a folder, a pattern or an address."""
+    from openset._io.parquet_files import is_many
+    from openset.scale.source import open_source
+
+    if not is_many(text):
+        return reading.read(Path(text))
+    if reading != Reading():
+        raise OpenSetError(f"{text}: --score, --fit and labels as words are for single files: score the rows first.")
+    return read_all(open_source(text))
+
+
+def found_files(texts: Sequence[str]) -> list[Path]:
+    """Files by their names, and all files of folders and patterns."""
+    from openset._io.parquet_files import files_of, is_address, is_many
+
+    for text in texts:
+        if is_address(text):
+            raise OpenSetError(f"{text}: this command reads files on this machine alone; copy them here first.")
+    return [Path(file) for text in texts for file in (files_of(text).find(text) if is_many(text) else [text])]
+
+
 def read_all(source: "Source") -> "Scores":
     """All rows of few enough files, in memory."""
     import numpy as np
 
+    from openset._io.room import check_room
     from openset.scale.source import read_rows
     from openset.scores import Scores
 
+    check_room(Path(source.name), "Parquet", source.n_rows * _ROW)
     parts = [read_rows(part, source) for part in source.parts]
     groups = None
     if parts[0].group is not None:
@@ -152,24 +178,3 @@ def read_all(source: "Source") -> "Scores":
         )
     except OpenSetError as error:
         raise OpenSetError(f"{source.name}: {error}") from error
-
-
-@contextmanager
-def counting(text: str, total: int) -> Iterator[Callable[[int], object]]:
-    """A bar on standard error with rows per second and the time left; nothing where nobody watches."""
-    from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn, TimeRemainingColumn
-    from rich.text import Text
-
-    from openset._io.terminal import make_console
-
-    class Speed(ProgressColumn):
-        """Rows per second."""
-
-        def render(self, task: Task) -> Text:
-            return Text("" if not task.speed else f"{task.speed:,.0f} rows/s")
-
-    watching = make_console(stderr=True)
-    columns = (TextColumn("{task.description}"), BarColumn(), Speed(), TimeRemainingColumn())
-    with Progress(*columns, console=watching, transient=True, disable=not watching.is_terminal) as bar:
-        task = bar.add_task(text, total=total)
-        yield lambda steps: bar.advance(task, steps)

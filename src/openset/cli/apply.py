@@ -5,8 +5,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from openset._core.numbers import exact, percents
 from openset.cli._console import BackgroundOption, JsonOption, ScoreOption, console, progress, table
 from openset.cli._outputs import check_outputs
+from openset.cli._scale import found_files
 from openset.cli.threshold import ForceOption, read_threshold
 
 if TYPE_CHECKING:
@@ -27,7 +29,10 @@ FittedOption = Annotated[
 def command(
     threshold: Annotated[Path, typer.Argument(help="A frozen threshold; see: openset threshold --out.")],
     files: Annotated[
-        list[Path], typer.Argument(help="Scores or outputs (logits), with or without labels: .parquet, .csv, .npz.")
+        list[str],
+        typer.Argument(
+            help="Scores or outputs (logits), with or without labels: .parquet, .csv, .npz; folders and patterns too."
+        ),
     ],
     out: Annotated[
         Path | None, typer.Option("--out", help="Write the decisions to this file: .csv, .tsv, .parquet or .json.")
@@ -44,18 +49,20 @@ def command(
     score and its margin, threshold minus score: below 0 for the unknown. Files of any length are read in pieces.
 
     Example: openset apply threshold.json today.parquet --out decisions.csv
+    Example: openset apply threshold.json 'logs/*.parquet' --out decisions.parquet
     Example: openset apply threshold.json outputs.npz --fit train.npz --out decisions.parquet
     """
     from openset._io.json_files import write_json
     from openset._io.table_sinks import check_sink
     from openset.operating.applying import SCHEMA, apply_to_files
 
-    check_outputs(out, json, inputs=[threshold, *files, fit])
+    paths = found_files(files)
+    check_outputs(out, json, inputs=[threshold, *paths, fit])
     if out is not None:
         check_sink(out)
     decider = make_decider(threshold, score, fit, background=background, force=force)
     with progress("Deciding", None) as advance:
-        applied = apply_to_files(decider, files, out, shown=_SHOWN if out is None else 0, progress=advance)
+        applied = apply_to_files(decider, paths, out, shown=_SHOWN if out is None else 0, progress=advance)
     if json is not None:
         write_json(json, {"schema": SCHEMA, "threshold": decider.threshold.as_json(), **applied.as_json()})
     _show(applied, decider, out)
@@ -87,8 +94,8 @@ def _show(applied: "Applied", decider: "Decider", out: Path | None) -> None:
         screen.print(f"{one.file}: {_counted(one.n_unknown, one.n)}", highlight=False, markup=False)
     rate, frozen = applied.unknown, decider.threshold
     screen.print(
-        f"{_counted(rate.count, rate.n)}, {rate.value:.1%} [{rate.interval.low:.1%}, {rate.interval.high:.1%}], by the "
-        f"threshold {frozen.value:.4g} ({frozen.rule}).",
+        f"{_counted(rate.count, rate.n)}, {percents(rate.value, rate.interval.low, rate.interval.high)}, by the "
+        f"threshold {exact(frozen.value)} ({frozen.rule}).",
         highlight=False,
         markup=False,
     )

@@ -59,10 +59,11 @@ def command(
     """
     from rich.markup import escape
 
+    from openset._core.numbers import number
     from openset._io.json_files import write_json
     from openset.audit import audit
-    from openset.results.numbers import number
     from openset.results.table import Cell, Table
+    from openset.results.verdict import open_set
 
     check_outputs(json, inputs=[scores, fit])
     reading = Reading(score, background, fit, unknown_label, negative_label, known_class)
@@ -74,8 +75,9 @@ def command(
     show_notes({scores: given})
     out = console()
     if against != "all":
-        meant = {"negative": "negatives", "unknown": "true unknowns"}.get(against, f"samples of group {against}")
-        out.print(f"Unknowns below are the {escape(meant)} alone (--against {escape(against)}).", style="dim")
+        out.print(
+            f"Unknowns below are the {escape(open_set(against))} alone (--against {escape(against)}).", style="dim"
+        )
     for finding in found.findings:
         out.print(f"[bold]{finding.construction}[/bold]  {escape(finding.sentence)}")
     out.print()

@@ -81,6 +81,7 @@ def command(
     from openset._io.json_files import write_json
     from openset.cli._numbers import names, numbers
     from openset.methods import METHODS
+    from openset.results.provenance import provenance
     from openset.studies import bench, bench_tables
     from openset.studies.plan import make_plan
 
@@ -112,24 +113,25 @@ def command(
     made = bench_tables.bench_table(rows)
     write_tables(out / "bench.tex", out / "bench.md", out / "bench.csv", [made], bench_tables.bench_lines(rows))
     write_json(out / "bench_failed.json", [{"run": str(cell.folder), "reason": reason} for cell, reason in failed])
+    origin = provenance()
     if json is not None:
-        write_json(json, as_json(done, failed))
+        write_json(json, as_json(done, failed, origin))
     show_table(made)
     screen.print(f"Tables: {out}/bench.md, bench.tex, bench.csv", highlight=False, markup=False)
     if report is not None:
         from openset.present.page import bench_page, write_page
 
-        write_page(report, bench_page(_dots(done)))
+        write_page(report, bench_page(_dots(done), origin=origin))
     say_written(report, figures, [] if figures is None else _draw(done, figures, varied))
     if failed:
         say(f"{len(failed)} of {len(cells)} runs failed; reasons are in {out}/bench_failed.json.", err=True)
         raise typer.Exit(1)
 
 
-def as_json(done: "Done", failed: "Sequence[tuple[Cell, str]]") -> dict[str, Any]:
+def as_json(done: "Done", failed: "Sequence[tuple[Cell, str]]", origin: Mapping[str, str]) -> dict[str, Any]:
     """Mean and spread of every row of the tables, the folders of its runs, and what failed."""
-    from openset.results.provenance import provenance
     from openset.studies.bench import tabulate
+    from openset.studies.summaries import result_of
 
     return {
         "schema": 1,
@@ -139,7 +141,7 @@ def as_json(done: "Done", failed: "Sequence[tuple[Cell, str]]") -> dict[str, Any
                 "method": row.method,
                 "runs": [str(cell.folder) for cell, _ in runs],
                 "metrics": [
-                    {"name": name, "params": {}, "against": _against(runs[0][1], name), **spread.as_json()}
+                    {"name": name, "params": {}, "against": result_of(runs[0][1], name).against, **spread.as_json()}
                     for name, spread in row.spreads.items()
                 ],
             }
@@ -148,13 +150,8 @@ def as_json(done: "Done", failed: "Sequence[tuple[Cell, str]]") -> dict[str, Any
             )
         ],
         "failed": [{"run": str(cell.folder), "reason": reason} for cell, reason in failed],
-        "provenance": provenance(),
+        "provenance": dict(origin),
     }
-
-
-def _against(summary: Mapping[str, Any], metric: str) -> str:
-    """What the tables show: against the unknowns alone where there are negatives too."""
-    return "unknown" if any((m["name"], m["against"]) == (metric, "unknown") for m in summary["metrics"]) else "all"
 
 
 def _dots(done: "Done") -> "list[BenchRow]":

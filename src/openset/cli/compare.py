@@ -32,12 +32,13 @@ from openset.cli._outputs import (
     write_tables,
 )
 from openset.cli._plugins import MetricOption, parse_metrics
+from openset.cli._scale import read_one
 from openset.cli._splits import name_files
 
 
 def command(
-    first: Annotated[Path, typer.Argument(help="Scores of the first model.")],
-    second: Annotated[Path, typer.Argument(help="Scores of the second model on the same samples.")],
+    first: Annotated[str, typer.Argument(help="Scores of the first model: a file, or many by folder or pattern.")],
+    second: Annotated[str, typer.Argument(help="Scores of the second model on the same samples.")],
     against: AgainstOption = "all",
     metric: MetricOption = None,
     score: ScoreOption = None,
@@ -71,11 +72,11 @@ def command(
     from openset.results.document import Document
     from openset.results.paired import paired_tests
 
-    check_outputs(json, latex, markdown, csv, report, inputs=[first, second, fit])
+    check_outputs(json, latex, markdown, csv, report, inputs=[Path(first), Path(second), fit])
     reading = Reading(score, background, fit, unknown_label, negative_label, known_class)
-    files = [first, second]
+    files = [Path(first), Path(second)]
     names = name_files(files)
-    models = [reading.read(file) for file in files]
+    models = [read_one(text, reading) for text in (first, second)]
     asked = [(card.name, dict(card.variants[0])) for card in METRICS.values() if card.headline]
     asked += [one for one in parse_metrics(metric) if one not in asked]
     with naming_files(*files):
@@ -97,12 +98,12 @@ def command(
                 evaluate(scores, against=parts, n_resamples=n_resamples, seed=seed, progress=advance)
                 for scores in models
             ]
-    document = Document.of(evaluations, names=names, files=list(map(str, files)), models=models, tests=tests)
+    document = Document.of(evaluations, names=names, files=[first, second], models=models, tests=tests)
     if json is not None:
         document.save(json)
     paper = tables.pair_table(document, (names[0], names[1]))
     write_tables(latex, markdown, csv, [paper], tables.differences_table(document))
-    console().print(f"first:  {escape(str(first))}\nsecond: {escape(str(second))}\n")
+    console().print(f"first:  {escape(first)}\nsecond: {escape(second)}\n")
     note = (
         "Difference = first - second. OpenAUC and AUROC: DeLong's paired test; others: paired bootstrap, where "
         f"{n_resamples:,} resamples cannot show a p-value below {2 / (n_resamples + 1):.2g}."

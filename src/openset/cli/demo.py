@@ -62,16 +62,16 @@ def command(
         f"openset compare {first} {second} --resamples {_RESAMPLES} --report {page}",
         "Two classifiers on the same test digits. Which one knows better what it does not know?",
     )
-    compare_command.command(first, second, json=out / "comparison.json", report=page, resamples=_RESAMPLES)
+    compare_command.command(str(first), str(second), json=out / "comparison.json", report=page, resamples=_RESAMPLES)
     _say_what_to_look_at(page, show=show)
     _step(
         f"openset threshold {validations['neighbours'][0]} --rule at_acceptance=0.95 --apply {first}",
         "A threshold chosen on validation data, frozen, applied to the test part:",
     )
     threshold_command.command(
-        validations["neighbours"][0],
+        str(validations["neighbours"][0]),
         rule="at_acceptance=0.95",
-        apply=first,
+        apply=str(first),
         out=out / "threshold.json",
         unknown_share=0.1,
     )

@@ -121,6 +121,7 @@ def command(
     from openset.scoring import SEVERAL_RESAMPLES
 
     paths = [Path(file) for file in files]
+    as_written = dict(zip(paths, files, strict=True))  # an address is no path: s3:// would lose a stroke
     check_outputs(json, latex, markdown, csv, report, folder=figures, inputs=[*paths, fit, tune, threshold])
     if report is None and (samples is not None or threshold is not None):
         raise OpenSetError("--samples and --threshold are shown on the page: add --report FILE.html.")
@@ -166,7 +167,7 @@ def command(
     document = Document.of(
         evaluations,
         names=given.names,
-        files=list(map(str, given.files)),
+        files=[as_written.get(file, str(file)) for file in given.files],
         models=None if counted else in_memory,
         groups={} if given.several else group_files(given.files, group_by),
         splits=[split_of(file, one.meta) or str(file) for file, one in zip(given.files, evaluations, strict=True)],

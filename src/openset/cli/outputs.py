@@ -12,21 +12,26 @@ from openset.cli._console import (
     SkipCorruptOption,
     UnknownLabelOption,
     console,
+    progress,
     say,
 )
 from openset.cli._models import (
     BatchOption,
     ClassesOption,
     ColumnOption,
+    CpusOption,
     DeviceOption,
+    EngineOption,
     FeaturesOption,
+    GpusOption,
     MeanOption,
     ModelArgument,
     SizeOption,
     StdOption,
     WeightsOption,
-    open_named,
-    running_bar,
+    WorkersOption,
+    make_engine,
+    read_options,
 )
 from openset.cli._outputs import check_outputs
 from openset.cli.train import DataRootOption
@@ -41,7 +46,7 @@ def command(
             "protocol by name or file, whose labels come along."
         ),
     ],
-    out: Annotated[Path, typer.Option("--out", "-o", help="NPZ file to write.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="NPZ file; or a folder, for parts in Parquet.")],
     weights: WeightsOption = None,
     features: FeaturesOption = None,
     classes: ClassesOption = None,
@@ -65,32 +70,41 @@ def command(
     negative_label: NegativeLabelOption = None,
     known_class: KnownClassOption = None,
     skip_corrupt: SkipCorruptOption = False,
+    engine: EngineOption = "local",
+    workers: WorkersOption = None,
+    cpus_per_worker: CpusOption = 1,
+    gpus_per_worker: GpusOption = 0.0,
     json: JsonOption = None,
 ) -> None:
     """Run a classifier over data and store what it says: logits, features, the last layer, and labels if there are any.
 
     The file is what evaluate, threshold and apply read. Images that cannot be read are named and left out, with exit
-    code 1; in a protocol they stop the command unless --skip-corrupt is given. A run that was stopped goes on when the
+    code 1; in a protocol they stop the command unless --skip-corrupt is given. A stopped run resumes when the
     same command is given again.
 
     Example: openset outputs hf:my-model validation/ --out val.npz
+    Example: openset outputs hf:my-model photos/ --out photos-outputs --engine ray
     """
     from openset._core.labels import LabelWords
     from openset._io.json_files import write_json
     from openset.errors import check_choice
+    from openset.models.engines import Resources
     from openset.models.outputs import write_outputs
     from openset.models.samples import Reading, open_samples
 
     check_choice("openset outputs", "--labels", labels, ["auto", "folders", "none"])
     files = [Path(one) for one in (*data, model, model.partition(":")[2]) if one]
-    check_outputs(out, json, inputs=[*files, weights, classes])
-    opened = open_named(model, weights, features, classes, size, mean, std, device)
+    file, folder = (out, None) if out.suffix else (None, out)
+    check_outputs(file, json, parts=folder, inputs=[*files, weights, classes])
+    options = read_options(weights, features, classes, size, mean, std, device)
+    runner = make_engine(engine, model, options, Resources(workers, cpus_per_worker, gpus_per_worker))
+    opened = runner.open_model()
     words = LabelWords.of(unknown_label, negative_label, known_class)
     reading = Reading(opened.class_names, words, part, split, data_root, skip_corrupt, column, labels)
     samples = open_samples(data, opened.takes, reading)
-    with running_bar("Running", len(samples)) as advance:
+    with progress("Running", len(samples), unit="samples") as advance:
         written = write_outputs(
-            opened, samples, out, batch=batch, progress=advance, tell=lambda text: say(text, err=True)
+            opened, samples, out, engine=runner, batch=batch, progress=advance, tell=lambda text: say(text, err=True)
         )
     for trouble in written.left_out:
         say(f"Left out: {trouble}.", err=True)
@@ -101,16 +115,16 @@ def command(
                 "schema": 1,
                 "out": str(out),
                 "n": written.n,
-                "arrays": list(written.parts),
+                "arrays": list(written.arrays),
                 "model": opened.fingerprint,
                 "left_out": list(written.left_out),
                 "notes": list(written.notes),
             },
         )
     screen = console()
-    labelled = "" if "labels" in written.parts else " There are no labels: see openset apply."
+    labelled = "" if "labels" in written.arrays else " There are no labels: see openset apply."
     screen.print(
-        f"{', '.join(written.parts)} of {written.n:,} samples are in {out}.{labelled}", highlight=False, markup=False
+        f"{', '.join(written.arrays)} of {written.n:,} samples are in {out}.{labelled}", highlight=False, markup=False
     )
     for note in written.notes:
         screen.print(f"Note: {note}", style="yellow", highlight=False, markup=False)

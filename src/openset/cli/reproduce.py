@@ -16,6 +16,7 @@ from openset.cli._grid import (
     ShardOption,
     SlurmOption,
     read_execution,
+    resumable,
     show_plan,
 )
 from openset.cli._outputs import check_outputs
@@ -84,7 +85,6 @@ def command(
     from openset.reproduction import SCALES, Options, reproduce, writing
     from openset.reproduction.catalog import find
     from openset.reproduction.study import DryRun
-    from openset.train.interrupt import Interrupted
 
     detectors = _detectors(known_gt, wild_gt, known_dt or [], wild_dt or [], dt or [])
     check_outputs(json, inputs=[file for one in detectors.values() for file in astuple(one)])
@@ -121,13 +121,11 @@ def command(
         watch=training_bar,
     )
     try:
-        report = reproduce(name, options)
+        with resumable():
+            report = reproduce(name, options)
     except DryRun as told:
         show_plan(told.plan, place)
         return
-    except (Interrupted, KeyboardInterrupt):
-        say("Stopped; checkpoints are saved. Run the same command again to resume.", err=True)
-        raise typer.Exit(130) from None
     if execution.dry_run:
         screen.print(f"{name} has no cells to train.")
         return
@@ -146,18 +144,17 @@ def command(
 
 def _list(json: Path | None) -> None:
     from openset._io.json_files import write_json
-    from openset.reproduction import ENTRIES
+    from openset.reproduction import ENTRIES, SCALES
     from openset.results.table import Table
 
-    scales = ("smoke", "cpu", "paper")
     content: list[dict[str, Any]] = []
     for entry in ENTRIES.values():
-        needs = {scale: str(entry.needs[scale]) if scale in entry.needs else "-" for scale in scales}
+        needs = {scale: str(entry.needs[scale]) if scale in entry.needs else "-" for scale in SCALES}
         content.append({"name": entry.name, "title": entry.title, "needs": needs})
     rows = [[one["name"], one["title"], *one["needs"].values()] for one in content]
-    show_table(Table(["name", "what it is", *(f"needs: {scale}" for scale in scales)], rows, align="lllll"))
+    show_table(Table(["name", "what it is", *(f"needs: {scale}" for scale in SCALES)], rows, align="lllll"))
     if json is not None:
-        write_json(json, content)
+        write_json(json, {"schema": 1, "entries": content})
 
 
 def _show(report: "Report") -> None:

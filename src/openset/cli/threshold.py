@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from openset._core.numbers import exact, percent, percents
 from openset.cli._console import (
     AgainstOption,
     BackgroundOption,
@@ -23,6 +24,7 @@ from openset.cli._console import (
     table,
 )
 from openset.cli._outputs import check_outputs
+from openset.cli._scale import read_one
 from openset.errors import OpenSetError, OpenSetWarning, check_share
 
 if TYPE_CHECKING:
@@ -31,15 +33,6 @@ if TYPE_CHECKING:
     from openset.operating import Rates, Threshold
     from openset.scores import Scores
 
-_MEANING = {
-    "acceptance": "knowns accepted",
-    "ccr": "knowns accepted and correct",
-    "accuracy_on_accepted": "accuracy on accepted knowns",
-    "operational_accuracy": "all decided correctly (OOSA)",
-    "fpr": "open-set samples accepted",
-    "fpr_negative": "negatives accepted",
-    "fpr_unknown": "unknowns accepted",
-}
 ForceOption = Annotated[
     bool,
     typer.Option("--force", help="Apply a threshold that was chosen for another score, model or classes."),
@@ -65,7 +58,12 @@ def _list_rules(wanted: bool) -> None:
 
 
 def command(
-    validation: Annotated[Path, typer.Argument(help="Validation scores; or a threshold .json frozen before.")],
+    validation: Annotated[
+        str,
+        typer.Argument(
+            help="Validation scores: a file, or many by folder or pattern; or a threshold .json frozen before."
+        ),
+    ],
     rule: Annotated[
         str | None,
         typer.Option(
@@ -73,7 +71,7 @@ def command(
         ),
     ] = None,
     apply: Annotated[
-        Path | None, typer.Option("--apply", help="Other scores to apply the frozen threshold to.")
+        str | None, typer.Option("--apply", help="Other scores to apply the frozen threshold to: a file, or many.")
     ] = None,
     unknown_share: Annotated[
         float | None,
@@ -109,28 +107,29 @@ def command(
     from openset.operating import Origin, choose
     from openset.operating.rule_card import parse_rule
 
-    check_outputs(out, json, inputs=[validation, apply, fit])
+    file = Path(validation)
+    check_outputs(out, json, inputs=[file, None if apply is None else Path(apply), fit])
     reading = Reading(score, background, fit, unknown_label, negative_label, known_class)
     if unknown_share is not None:
         taken = rule is not None and "unknown_share" in parse_rule(rule)[0].parameters
         _check_share(unknown_share, used=apply is not None or taken)
     chosen_on = None
-    if validation.suffix.lower() == ".json":
+    if file.suffix.lower() == ".json":
         if rule is not None:
             raise OpenSetError(f"{validation} is a frozen threshold; a --rule needs validation scores instead.")
-        frozen = read_threshold(validation)
+        frozen = read_threshold(file)
     else:
         if rule is None:
             raise OpenSetError("Say how to choose the threshold, for example --rule at_acceptance=0.95.")
-        chosen_on = reading.read(validation)
-        with naming_files(validation):
+        chosen_on = read_one(validation, reading)
+        with naming_files(file):
             frozen = choose(chosen_on, rule, against=against, unknown_share=unknown_share)
-    given = {} if chosen_on is None else {validation: chosen_on}
+    given = {} if chosen_on is None else {file: chosen_on}
     applied = precision = None
     notes = frozen.notes
     if apply is not None:
-        applied_to = given[apply] = reading.read(apply)
-        with naming_files(apply):
+        applied_to = given[Path(apply)] = read_one(apply, reading)
+        with naming_files(Path(apply)):
             applied = frozen.apply(applied_to, against=against, force=force)
             precision = None if unknown_share is None else _precision(applied_to, applied, unknown_share, against)
         notes += [f"{apply}: {note}" for note in [*frozen.origin.notes_for(Origin.of(applied_to)), *applied.notes]]
@@ -150,20 +149,20 @@ def command(
     screen = console()
     made_for = frozen.origin.score_text
     screen.print(
-        f"Threshold [bold]{_exact(frozen.value)}[/bold] by rule {escape(frozen.rule)}, chosen on {frozen.n:,} samples"
+        f"Threshold [bold]{exact(frozen.value)}[/bold] by rule {escape(frozen.rule)}, chosen on {frozen.n:,} samples"
         + (f", score {escape(made_for)}." if made_for else ".")
     )
     # A frozen threshold keeps the shares; the accuracy can be given where the scores it was chosen on are at hand.
     chosen = frozen.achieved if chosen_on is None else frozen.apply(chosen_on, against=against)
-    screen.print(_shares(chosen, applied, "" if apply is None else apply.name))
+    screen.print(_shares(chosen, applied, "" if apply is None else Path(apply).name))
     if applied is not None:
         screen.print(
             f"In brackets: {100 * applied.level:g} % intervals, exact (Clopper-Pearson).", style="dim", markup=False
         )
     if precision is not None:
         screen.print(
-            f"If {100 * (unknown_share or 0):.3g}% of what arrives is unknown, {precision:.1%} of what is accepted is "
-            "known."
+            f"If {100 * (unknown_share or 0):.3g}\u00a0% of what arrives is unknown, {percent(precision)} of what is "
+            "accepted is known."
         )
     for note in notes:
         screen.print(f"Note: {note}", style="yellow", highlight=False, markup=False)
@@ -180,23 +179,16 @@ def read_threshold(path: Path) -> "Threshold":
         return Threshold.read(path)
 
 
-def _exact(value: float) -> str:
-    """As few digits as tell it from all other numbers: rounded, it would lie on the other side of some score."""
-    import numpy as np
-
-    with np.errstate(over="ignore"):
-        single = np.float32(value)
-    return str(single if float(single) == value else np.float64(value))
-
-
 def _shares(chosen: Mapping[str, float], applied: "Rates | None", name: str) -> "Table":
     """What becomes of each kind of sample; intervals where the threshold was not chosen on the samples."""
     from rich.markup import escape
 
+    from openset.operating.rates import MEANING
+
     made = table("", "where chosen", *([] if applied is None else [escape(name)]))
     groups = [key for key in dict.fromkeys([*chosen, *(applied or {})]) if key.startswith("fpr@")]
-    for key, meaning in (_MEANING | {key: f"{key.partition('@')[2]} accepted" for key in groups}).items():
-        cells = [f"{chosen[key]:.1%}" if key in chosen else ""]
+    for key, meaning in (MEANING | {key: f"{key.partition('@')[2]} accepted" for key in groups}).items():
+        cells = [percent(chosen[key]) if key in chosen else ""]
         if applied is not None:
             cells.append(with_interval(applied, key) if key in applied else "")
         if any(cells):
@@ -205,9 +197,9 @@ def _shares(chosen: Mapping[str, float], applied: "Rates | None", name: str) -> 
 
 
 def with_interval(rates: "Rates", key: str) -> str:
-    """`93.4% [92.0%, 94.1%]`."""
+    """`93.4 % [92.0 %, 94.1 %]`."""
     interval = rates.rates[key].interval
-    return f"{interval.value:.1%} [{interval.low:.1%}, {interval.high:.1%}]"
+    return percents(interval.value, interval.low, interval.high)
 
 
 def _check_share(unknown_share: float, *, used: bool) -> None:

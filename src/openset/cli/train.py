@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from openset._core.numbers import exact, percents
 from openset.cli._console import JsonOption, SkipCorruptOption, console, say, show_table
 from openset.cli._outputs import FiguresOption, ReportOption, check_outputs, say_written
 from openset.cli._plugins import OWN, resolving
@@ -22,7 +23,7 @@ DataRootOption = Annotated[
 
 
 def command(
-    recipe: Annotated[str | None, typer.Argument(help="A YAML recipe, or the name of one that comes along.")] = None,
+    recipe: Annotated[str | None, typer.Argument(help="A YAML recipe, or the name of a bundled one.")] = None,
     protocol: Annotated[
         str | None,
         typer.Option("--protocol", "-p", help="Protocol name, YAML file, or folder with known/ and unknown/."),
@@ -65,11 +66,12 @@ def command(
 
     from rich.markup import escape
 
+    from openset._io.folder_lock import hold
     from openset.cli._training import training_bar
     from openset.train.config import read_config
     from openset.train.interrupt import Interrupted
-    from openset.train.lock import hold
-    from openset.train.run import begin, for_vectors, holds_vectors, is_first_process, settle_method, train
+    from openset.train.processes import is_first_process
+    from openset.train.run import begin, for_vectors, holds_vectors, settle_method, train
 
     check_outputs(
         report, json, folder=figures, inputs=[Path(one) for one in (recipe, protocol, tuned) if one is not None]
@@ -89,10 +91,10 @@ def command(
         from openset.cli._grid import read_tuned
 
         given |= read_tuned(tuned, [] if protocol is None else [protocol], settings, given)
-    wording = recipe is not None or bool(settings) or any(value is not None for value in given.values())
+    is_configured = recipe is not None or bool(settings) or any(value is not None for value in given.values())
     begun = out / "config.yaml" if resume and recipe is None and out is not None else None
     base = begun if begun is not None and begun.exists() else recipe  # what is given would change the run that is there
-    config = read_config(base, settings or (), **given) if wording or not resume else None
+    config = read_config(base, settings or (), **given) if is_configured or not resume else None
     if config is not None and holds_vectors(config.protocol, config.data_root):
         config = for_vectors(config)
     note = ""
@@ -106,12 +108,13 @@ def command(
         if config is None:
             raise OpenSetError("Say which run to resume: --out DIR.")
         out = Layout(Path("runs")).folder(config)
-    if resume and not wording:
+    if resume and not is_configured:
         config = None
     screen = console()
-    with hold(out) if is_first_process() else nullcontext():
+    first = is_first_process(config)
+    with hold(out) if first else nullcontext():
         config = begin(config, out, resume=resume)
-        if is_first_process():
+        if first:
             if note:
                 screen.print(note, highlight=False, markup=False)
             screen.print(
@@ -191,8 +194,11 @@ def show(summary: dict[str, Any], document: "Document", out: Path) -> None:
     screen = console()
     threshold, applied = summary["threshold"], summary["on_test"]
     screen.print(
-        f"Threshold {threshold['value']:.4g} ({threshold['rule']} on validation data) accepts "
-        f"{_accepted(applied, 'acceptance')} of the known and {_accepted(applied, 'fpr')} of the open-set test samples."
+        f"Threshold {exact(threshold['value'])} ({threshold['rule']} on validation data) accepts "
+        f"{_accepted(applied, 'acceptance')} of the known and {_accepted(applied, 'fpr')} of the open-set test "
+        "samples.",
+        highlight=False,
+        markup=False,
     )
     for note in summary["notes"]:
         screen.print(f"Note: {note}", style="dim", highlight=False, markup=False)
@@ -206,5 +212,4 @@ def show(summary: dict[str, Any], document: "Document", out: Path) -> None:
 def _accepted(applied: dict[str, Any], name: str) -> str:
     """A fraction with its interval, where the summary has one."""
     entry = next((one for one in applied.get("rates", []) if one["name"] == name), None)
-    interval = "" if entry is None else f" \\[{entry['low']:.1%}, {entry['high']:.1%}]"
-    return f"{applied[name]:.1%}{interval}"
+    return percents(applied[name], *(None if entry is None else entry[end] for end in ("low", "high")))

@@ -19,7 +19,7 @@ from openset.cli._grid import (
     show_plan,
 )
 from openset.cli._outputs import check_outputs
-from openset.cli._plugins import OWN, resolving
+from openset.cli._plugins import OWN, parse_metrics, resolving
 from openset.cli.train import DataRootOption, SetOption
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 def command(
-    recipe: Annotated[str | None, typer.Argument(help="A YAML recipe, or the name of one that comes along.")] = None,
+    recipe: Annotated[str | None, typer.Argument(help="A YAML recipe, or the name of a bundled one.")] = None,
     vary: Annotated[
         str, typer.Option("--vary", help="The field to choose, and its values: method.weight=0.05,0.1.")
     ] = "",
@@ -48,7 +48,14 @@ def command(
         int, typer.Option("--stand-ins", min=1, max=100, help="How many choices of classes to hold out.")
     ] = 3,
     seeds: Annotated[str, typer.Option("--seeds", help="Numbers or ranges: 0-2 or 0,7.")] = "0",
-    metric: Annotated[str, typer.Option("--metric", help="What to choose by; see: openset metrics.")] = "open_auc",
+    metric: Annotated[
+        str,
+        typer.Option(
+            "--metric",
+            help=f"What to choose by, such as 'ccr_at_fpr(fpr=0.1)' (see: openset metrics), {OWN}.",
+            callback=resolving("openset.metrics", "METRICS"),
+        ),
+    ] = "open_auc",
     settings: SetOption = None,
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="Runs and the choice.  [default: runs/tune/PROTOCOL]")
@@ -75,7 +82,7 @@ def command(
     from openset._io.json_files import write_json
     from openset.cli._numbers import numbers
     from openset.errors import OpenSetError
-    from openset.metrics import METRICS
+    from openset.metrics import METRICS, titled
     from openset.studies import tune
     from openset.studies.bench import Vary
     from openset.studies.cell import protocol_name
@@ -85,7 +92,8 @@ def command(
 
     execution = read_execution(engine, shard, dry_run, cpus_per_cell, gpus_per_cell, retries, slurm)
     check_outputs(json, inputs=[Path(one) for one in (recipe, protocol) if one])
-    METRICS[metric]
+    ((name, params),) = parse_metrics([metric])
+    title = titled(METRICS[name], params)
     if not vary:
         raise OpenSetError("Say what to choose: --vary method.weight=0.05,0.1,0.2.")
     varied = Vary.parse(vary, words=True)
@@ -106,9 +114,7 @@ def command(
     if dry_run:
         show_plan(make_plan(cells, shard=execution.shard), out)
         return
-    outcomes = run_and_report(
-        cells, out, execution, {metric: METRICS[metric].title}, on_corrupt="skip" if skip_corrupt else "stop"
-    )
+    outcomes = run_and_report(cells, out, execution, {metric: title}, on_corrupt="skip" if skip_corrupt else "stop")
     if execution.shard != Shard():
         console().print("Run this again without --shard when all parts are done: it then chooses.")
         return
@@ -116,7 +122,7 @@ def command(
     whole = tune.document(choice, outcomes, protocol=protocol, split=split, recipe=recipe, overrides=settings or ())
     for file in filter(None, (out / "choice.json", json)):
         write_json(file, whole)
-    _show(varied, whole, METRICS[metric].title)
+    _show(varied, whole, title)
     screen = console()
     screen.print(f"Written: {out / 'choice.json'}; use it with --tuned.", highlight=False, markup=False)
     if whole["failed"]:
@@ -126,7 +132,8 @@ def command(
 
 def _show(vary: "Vary", choice: dict[str, Any], title: str) -> None:
     """The values with what they reached, the chosen one marked."""
-    from openset.results.numbers import difference, mean_and_sd, number
+    from openset._core.numbers import difference, mean_and_sd, number
+    from openset.results.spread import spread_of
     from openset.results.table import Cell, Table
 
     places = [one["stand_in"] for one in choice["stand_ins"]]
@@ -139,7 +146,7 @@ def _show(vary: "Vary", choice: dict[str, Any], title: str) -> None:
             [
                 str(one["value"]),
                 Cell("" if mean is None else mean_and_sd(mean["value"], mean["sd"]), best=chosen),
-                *("" if not values else number(sum(values) / len(values)) for values in found.values()),
+                *("" if not values else number(spread_of(values).value) for values in found.values()),
                 "chosen" if chosen else between,
             ]
         )

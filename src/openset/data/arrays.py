@@ -53,7 +53,7 @@ def stored(
     what: str,
 ) -> StoredImages:
     """The array kept under `key`; built with `make` (images, labels, class names) when it is not there yet."""
-    folder = cache_folder() / "arrays" / _digest([_FORMAT, on_corrupt, *key])
+    folder = cache_folder() / "arrays" / key_digest([_FORMAT, on_corrupt, *key])
     found = _read(folder)
     if found is None:
         encoded, labels, class_names = make()
@@ -64,10 +64,11 @@ def stored(
 def is_stored(key: Sequence[object]) -> bool:
     """Whether an array is kept under `key`, whatever is done with corrupt images."""
     choices = ("stop", "skip")
-    return any((cache_folder() / "arrays" / _digest([_FORMAT, choice, *key])).is_dir() for choice in choices)
+    return any((cache_folder() / "arrays" / key_digest([_FORMAT, choice, *key])).is_dir() for choice in choices)
 
 
-def _digest(key: Iterable[object]) -> str:
+def key_digest(key: Iterable[object]) -> str:
+    """The name under which the cache keeps what was made of `key`."""
     return hashlib.sha256(json.dumps([str(part) for part in key]).encode()).hexdigest()[:32]
 
 
@@ -82,7 +83,7 @@ def _read(folder: Path) -> StoredImages | None:
         rows = np.load(folder / "rows.npy", allow_pickle=False)
         names, skipped = tuple(meta["class_names"]), tuple(meta["skipped"])
         return StoredImages(images, labels, rows, names, meta["fingerprint"], skipped)
-    except (OSError, ValueError, KeyError, EOFError):
+    except (OSError, ValueError, KeyError, EOFError, AttributeError, TypeError, RecursionError):
         return None
 
 

@@ -1,6 +1,5 @@
 """Looking at every large image once, for those who want the bad ones left out."""
 
-import hashlib
 import json
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -10,7 +9,7 @@ from numpy.typing import NDArray
 
 from openset._io.json_files import write_json
 from openset._io.pictures import BadImageError
-from openset.data.arrays import progress, report_bad
+from openset.data.arrays import key_digest, progress, report_bad
 from openset.data.images import Encoded
 from openset.data.place import cache_folder
 
@@ -26,11 +25,10 @@ def without_bad(
     rows = np.arange(len(encoded), dtype=np.int64)
     if on_corrupt == "stop":
         return rows, ()
-    name = hashlib.sha256(json.dumps([str(part) for part in key]).encode()).hexdigest()[:32]
-    file = cache_folder() / "checked" / f"{name}.json"
+    file = cache_folder() / "checked" / f"{key_digest(key)}.json"
     try:
         bad = {int(row): str(sentence) for row, sentence in json.loads(file.read_text(encoding="utf-8")).items()}
-    except (OSError, ValueError, AttributeError):
+    except (OSError, ValueError, AttributeError, RecursionError):
         bad = _find_bad(encoded, what)
         write_json(file, {str(row): sentence for row, sentence in bad.items()})
     report_bad(list(bad.values()), len(encoded), what, on_corrupt)

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from openset._io.text_files import text_lines
 from openset.data.arrays import NotSmallError, stored
 from openset.data.catalog import Card
 from openset.data.checks import without_bad
@@ -244,16 +245,17 @@ def _flat_classes(root: Path, folder: Path, outer: Path) -> dict[str, str] | Non
         None,
     )
     if kaggle is not None:
-        lines = kaggle.read_text(encoding="utf-8").splitlines()[1:]
-        return {line.split(",")[0]: line.split(",")[1].split()[0] for line in lines if "," in line}
+        rows = (line.split(",") for line in text_lines(kaggle)[1:] if "," in line)
+        return {row[0]: row[1].split()[0] for row in rows if row[1].strip()}
     tiny = folder / "val_annotations.txt"
     if tiny.is_file():
-        rows = (line.split("\t") for line in tiny.read_text(encoding="utf-8").splitlines() if "\t" in line)
+        rows = (line.split("\t") for line in text_lines(tiny) if "\t" in line)
         return {Path(row[0]).stem: row[1] for row in rows}
     boxes = root.parent.parent / "Annotations" / "CLS-LOC" / "val"
     if boxes.is_dir():  # only one word per file is wanted, so no XML is parsed
         found = (
-            (path.stem, re.search(r"<name>\s*(n\d{8})\s*</name>", path.read_text())) for path in boxes.glob("*.xml")
+            (path.stem, re.search(r"<name>\s*(n\d{8})\s*</name>", "".join(text_lines(path))))
+            for path in boxes.glob("*.xml")
         )
         return {stem: match.group(1) for stem, match in found if match is not None}
     return None

@@ -31,6 +31,9 @@ class Encoded(Protocol):
     def place(self, row: int) -> str:
         """How to name the image in a message."""
 
+    def content(self, row: int) -> bytes | None:
+        """The image as it is stored; None if it cannot be read."""
+
 
 @dataclass(frozen=True)
 class ImageFiles:
@@ -48,6 +51,13 @@ class ImageFiles:
     def load(self, row: int) -> "Image":
         """Decode one file."""
         return decode(self.root / self.names[row], self.place(row), upright=self.upright)
+
+    def content(self, row: int) -> bytes | None:
+        """The bytes of the file."""
+        try:
+            return (self.root / self.names[row]).read_bytes()
+        except OSError:
+            return None
 
     def place(self, row: int) -> str:
         """The path of the file."""
@@ -69,12 +79,17 @@ class ImageCells:
 
     def load(self, row: int) -> "Image":
         """Decode the bytes of one row; a path beside them is ignored, since it could lead anywhere."""
-        cell = self.cells[self._cell(row)]
-        content = cell.get("bytes") if isinstance(cell, dict) else cell
-        if not isinstance(content, bytes):
+        content = self.content(row)
+        if content is None:
             raise BadImageError(f"{self.place(row)} holds no image bytes")
         image = decode(io.BytesIO(content), self.place(row))
         return _transposed(image) if self.transposed else image
+
+    def content(self, row: int) -> bytes | None:
+        """The bytes of one row."""
+        cell = self.cells[self._cell(row)]
+        found = cell.get("bytes") if isinstance(cell, dict) else cell
+        return found if isinstance(found, bytes) else None
 
     def place(self, row: int) -> str:
         """The table and the row."""

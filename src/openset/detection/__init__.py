@@ -1,8 +1,8 @@
 """Open-set object detection: what the open world does to any detector, from its COCO results."""
 
-from openset.detection.measure.evaluation import OpenSetEvaluation as OpenSetEvaluation
 from openset.detection.measure.evaluation import evaluate_open_set as evaluate_open_set
 from openset.detection.measure.matching import match as match
+from openset.detection.measure.result import OpenSetEvaluation as OpenSetEvaluation
 from openset.detection.read.coco import Detections as Detections
 from openset.detection.read.coco import GroundTruth as GroundTruth
 from openset.detection.read.coco import read_ground_truth as read_ground_truth

@@ -8,10 +8,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from openset.detection.measure.evaluation import data_fingerprint
 from openset.detection.measure.operating import operate
 from openset.detection.measure.ranking import Ranked, at_recall, wild_above
-from openset.detection.measure.sets import OpenSetData
+from openset.detection.measure.sets import OpenSetData, data_fingerprint, input_files
 from openset.detection.read.coco import Floats, Ints
 from openset.detection.thresholds import Thresholds
 from openset.errors import OpenSetError, check_share, did_you_mean
@@ -160,6 +159,21 @@ RULES: Mapping[str, _Rule] = {
 _JUDGED_AT_A_RATIO = ("precision", "f_beta")
 
 
+def parse_rule(rule: str) -> tuple[str, float]:
+    """Name and number of a rule: `recall=0.3`.
+
+    >>> parse_rule("f_beta=2")
+    ('f_beta', 2.0)
+    """
+    name, _, text = (part.strip() for part in rule.partition("="))
+    if name not in RULES:
+        raise OpenSetError(f"There is no rule named {name!r}. {did_you_mean(name, RULES)}")
+    try:
+        return name, float(text)
+    except ValueError:
+        raise OpenSetError(f"The rule {rule!r} needs a number, as in '{name}=0.3'.") from None
+
+
 def choose(
     data: OpenSetData, ranked: Ranked, rule: str, *, ratio: float = 0.0, matching: str = "voc", iou: float = 0.5
 ) -> Thresholds:
@@ -169,19 +183,12 @@ def choose(
     detections per 1,000 wild images, all classes together under one threshold; `wild_fp_per_class`, each on its own.
     `matching` and `iou` say how `ranked` was matched, which is written down with the thresholds.
     """
-    name, _, text = rule.partition("=")
-    if name not in RULES:
-        raise OpenSetError(f"There is no rule named {name!r}. {did_you_mean(name, RULES)}")
-    try:
-        value = float(text)
-    except ValueError:
-        raise OpenSetError(f"The rule {rule!r} needs a number, as in '{name}=0.3'.") from None
+    name, value = parse_rule(rule)
     if ratio and name not in _JUDGED_AT_A_RATIO:
         raise OpenSetError(f"The rule {name!r} does not depend on a wilderness ratio: leave the ratio {ratio:g} out.")
     thresholds = RULES[name](data, ranked, value, ratio)
     if not np.isfinite(thresholds).any():
         raise OpenSetError(f"No class satisfies the rule {rule!r}: choose a milder one.")
-    files = {part: getattr(data, part).source for part in ("known", "known_found", "wild", "wild_found")}
     return Thresholds(
         rule=rule if not ratio else f"{rule} at wilderness ratio {ratio:g}",
         thresholds={
@@ -192,6 +199,8 @@ def choose(
         n={"known": data.known.n_images, "wild": data.wild.n_images, "objects": int(ranked.n_objects.sum())},
         matching=matching,
         iou=iou,
-        files={part: name for part, name in files.items() if part.startswith("known") or data.wild.n_images},
+        files={
+            part: name for part, name in input_files(data).items() if part.startswith("known") or data.wild.n_images
+        },
         fingerprint=data_fingerprint(data),
     )

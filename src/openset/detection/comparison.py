@@ -2,24 +2,25 @@
 
 Both are measured over the classes that both reach, so that losing a class never looks like a gain, and neither is
 called better unless nothing speaks against it: false detections on known images lower the Wilderness Impact, lost
-results lower the false detections on wild images.
+results lower the false detections on wild images. What speaks *for* a detector must stand out among all that was
+compared; against it, every difference counts that is clear on its own.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from openset.detection.measure.evaluation import limited, matched
-from openset.detection.measure.operating import point_name
-from openset.detection.measure.ranking import Ranked, at_recall
-from openset.detection.measure.resampling import AtRecalls, Counts, Draw, Interpolated, draws, interval
-from openset.detection.measure.sets import OpenSetData, silence, wilderness_levels
-from openset.detection.measure.wilderness import VARIANTS, pooled, pooled_precision
+from openset.detection.measure.intervals import apart, awi_at_these_thresholds, percentile_interval, stand_out
+from openset.detection.measure.operating import operate, point_name
+from openset.detection.measure.ranking import Ranked, at_recall, matched
+from openset.detection.measure.rates import FEW_EVENTS, Estimate
+from openset.detection.measure.resampling import AtRecalls, Counts, Draw, Interpolated, draws
+from openset.detection.measure.sets import OpenSetData, limited, silence, wilderness_levels
+from openset.detection.measure.wilderness import VARIANTS, Wilderness, pooled, pooled_precision, wilderness_rows
+from openset.detection.metrics import METRICS
 from openset.detection.read.coco import Bools, Floats
 from openset.errors import OpenSetError, check_choice, check_share
-
-_HIGHER_IS_BETTER = {"map": True, "precision": True, "fp_per_1000": False, "awi": False}
 
 
 @dataclass(frozen=True)
@@ -37,6 +38,8 @@ class Difference:
     low: float | None
     """None, as `high` is, if in no draw of images both detectors have an object."""
     high: float | None
+    stands_out: bool = False
+    """Whether it would be a difference even if it were the most striking of all that were looked at."""
 
     @property
     def clear(self) -> bool:
@@ -48,7 +51,7 @@ class Difference:
         """Which detector is clearly better in this metric: 1, 2, or 0."""
         if not self.clear:
             return 0
-        return 1 if (self.difference > 0) == _HIGHER_IS_BETTER[self.name] else 2
+        return 1 if (self.difference > 0) == (METRICS[self.name].better == "higher") else 2
 
 
 @dataclass(frozen=True)
@@ -121,11 +124,17 @@ def compare(
     whole = Draw(np.ones(n_known), np.arange(n_wild))
     values = [one(whole) for one in measures]
     drawn = np.array([[one(draw) for one in measures] for draw in draws(n_known, n_wild, bootstrap, seed)])
+    striking = stand_out(values[0] - values[1], drawn[:, 0] - drawn[:, 1])
+    rare = _rare_events(sets, ranked, [wanted[j] for j in used], classes, variant)
     rows = []
     for place, (name, recall) in enumerate(_columns([wanted[j] for j in used])):
         one, two = float(values[0][place]), float(values[1][place])
-        ends = interval(drawn[:, 0, place] - drawn[:, 1, place])
-        rows.append(Difference(name, recall, variant if name == "awi" else "", one, two, one - two, *ends))
+        low, high = percentile_interval(drawn[:, 0, place] - drawn[:, 1, place])
+        if low is not None and high is not None and (name, recall) in rare:
+            least, most = apart(*rare[name, recall])
+            low, high = min(low, least), max(high, most)
+        row = Difference(name, recall, variant if name == "awi" else "", one, two, one - two, low, high)
+        rows.append(replace(row, stands_out=row.clear and bool(striking[place])))
     return DetectorComparison(tuple(rows), common, *_conclude(rows, common, sets))
 
 
@@ -134,6 +143,39 @@ def _common(recall: float, names: Sequence[str], has_objects: Bools, one: Bools,
         return tuple(names[c] for c in np.flatnonzero(which & has_objects).tolist())
 
     return CommonClasses(recall, named(one & two), named(one & ~two), named(two & ~one), named(~one & ~two))
+
+
+def _rare_events(
+    sets: Sequence[OpenSetData],
+    ranked: Sequence[Ranked],
+    recalls: Sequence[float],
+    classes: Sequence[Bools],
+    variant: str,
+) -> dict[tuple[str, float | None], tuple[Estimate, Estimate]]:
+    """Rates and AWI of both detectors with exact intervals, where one has too few false detections for draws."""
+    found: dict[tuple[str, float | None], tuple[Estimate, Estimate]] = {}
+    for recall, chosen in zip(recalls, classes, strict=True):
+        rows = [_wilderness(data, one, recall, chosen, variant) for data, one in zip(sets, ranked, strict=True)]
+        if min(row.point.total.n_open for row in rows) < FEW_EVENTS:
+            first, second = rows
+            found["fp_per_1000", recall] = first.point.total.fp_per_1000, second.point.total.fp_per_1000
+            found["awi", recall] = _exact_awi(first, sets[0]), _exact_awi(second, sets[1])
+    return found
+
+
+def _wilderness(data: OpenSetData, ranked: Ranked, recall: float, chosen: Bools, variant: str) -> Wilderness:
+    """Wilderness Impact over some classes."""
+    levels = wilderness_levels(data.known.n_images, data.wild.n_images)
+    thresholds = np.where(chosen, at_recall(ranked, recall), np.inf)
+    (row,) = wilderness_rows(
+        data, ranked, levels, [operate(data, ranked, thresholds, recall=recall)], [thresholds], [variant]
+    )
+    return row
+
+
+def _exact_awi(row: Wilderness, data: OpenSetData) -> Estimate:
+    levels = wilderness_levels(data.known.n_images, data.wild.n_images)
+    return Estimate(row.awi, *awi_at_these_thresholds(row, float(levels.n_wild.mean())))
 
 
 def _columns(recalls: Sequence[float]) -> Iterator[tuple[str, float | None]]:
@@ -183,13 +225,13 @@ def _conclude(
     rows: Sequence[Difference], common: Sequence[CommonClasses], sets: Sequence[OpenSetData]
 ) -> tuple[int, tuple[tuple[int, str], ...]]:
     """Who is better, if anybody, and what can be said of each."""
-    called = {"map": "mAP", "precision": "precision", "fp_per_1000": "false detections on wild images", "awi": "AWI"}
-    wins: dict[int, dict[str, None]] = {1: {}, 2: {}}
+    wins: dict[int, list[str]] = {1: [], 2: []}
+    perhaps: dict[int, list[str]] = {1: [], 2: []}
     flaws: dict[int, list[str]] = {1: [], 2: []}
     for row in rows:
         if row.better:
             at = "" if row.recall is None else f" at {point_name(row.recall)}"
-            wins[row.better][f"{called[row.name]}{at}"] = None
+            (wins if row.stands_out else perhaps)[row.better].append(f"{METRICS[row.name].title}{at}")
     for one, data in enumerate(sets, 1):
         if silence(data).suspicious:
             flaws[one].append("has wild results that are probably not complete")
@@ -200,7 +242,9 @@ def _conclude(
             flaws[one].append(f"loses {len(names)} of the classes that the other reaches ({shown})")
     reasons = [(one, flaw) for one in (1, 2) for flaw in flaws[one]]
     reasons += [(one, f"is clearly better in {', '.join(wins[one])}") for one in (1, 2) if wins[one]]
+    luck = f"which may be luck among {len(rows)} comparisons"
+    reasons += [(one, f"looks better in {', '.join(perhaps[one])}, {luck}") for one in (1, 2) if perhaps[one]]
     for one, other in ((1, 2), (2, 1)):
-        if (wins[one] or flaws[other]) and not wins[other] and not flaws[one]:
+        if (wins[one] or flaws[other]) and not (wins[other] or perhaps[other] or flaws[one]):
             return one, tuple(reasons)
     return 0, tuple(reasons)

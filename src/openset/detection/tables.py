@@ -4,15 +4,15 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from openset._core.numbers import difference, interval, number, percent
 from openset.detection.choosing import FBetaRow
 from openset.detection.comparison import Difference
 from openset.detection.measure.errors import KINDS, Confusion, Errors
-from openset.detection.measure.evaluation import OpenSetEvaluation
 from openset.detection.measure.operating import ClassPoint, Operating, point_name
 from openset.detection.measure.rates import Estimate
+from openset.detection.measure.result import OpenSetEvaluation
 from openset.detection.measure.wilderness import Wilderness
-from openset.detection.metrics import metric_values
-from openset.results.numbers import difference, interval, number, percent
+from openset.detection.metrics import METRICS, metric_values
 from openset.results.table import Cell, Content, Table
 
 
@@ -177,13 +177,13 @@ def f_beta_table(rows: Sequence[FBetaRow]) -> Table:
 
 def difference_table(rows: Sequence[Difference], names: Sequence[str]) -> Table:
     """Detector against detector."""
-    called = {"map": "mAP", "precision": "precision", "fp_per_1000": "FP per 1,000 wild", "awi": "AWI"}
     made: list[list[Content]] = []
     for row in rows:
-        digits = {"awi": 4, "fp_per_1000": 1}.get(row.name, 3)
+        card = METRICS[row.name]
+        digits = card.digits
         made.append(
             [
-                called[row.name] + (f" ({row.variant})" if row.variant else ""),
+                card.title + (f" ({row.variant})" if row.variant else ""),
                 "" if row.recall is None else Cell(f"{row.recall:g}", row.recall),
                 Cell(number(row.first, digits), row.first),
                 Cell(number(row.second, digits), row.second),

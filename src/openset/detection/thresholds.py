@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from openset._io.json_files import read_json, write_json
-from openset.detection.measure.evaluation import OpenSetEvaluation
 from openset.detection.measure.operating import ClassPoint, as_point
+from openset.detection.measure.result import OpenSetEvaluation
 from openset.detection.measure.sets import OpenSetData
 from openset.detection.read.coco import Floats
 from openset.detection.read.names import Names

@@ -2,9 +2,10 @@
 
 from dataclasses import dataclass
 
-from openset.detection.measure.evaluation import OpenSetEvaluation, headline_place
 from openset.detection.measure.operating import Operating
 from openset.detection.measure.rates import few
+from openset.detection.measure.result import OpenSetEvaluation, headline_place
+from openset.detection.metrics import MAP_KIND
 
 TRAINING_RULE = "The results hold only if the detector never saw the wild classes in training, not even without labels."
 LOWEST_MAP = 0.3
@@ -19,7 +20,7 @@ class Verdict:
     sentences: tuple[str, ...]
     """The most important first."""
     rank: tuple[int, int, int]
-    """Whether it can be judged and used at all; classes lost; how much it is affected."""
+    """Whether it can be judged and used at all; classes lost or not tested; how much it is affected."""
 
     def __str__(self) -> str:
         return " ".join(self.sentences)
@@ -42,7 +43,7 @@ def verdict(result: OpenSetEvaluation) -> Verdict:
     total = point.total
     n_false = (total.fp_per_1000.value or 0.0) * result.n_known / 1000
     place, word = _word(n_false / (total.n_true + n_false) if total.n_true + n_false else 1.0)
-    mean = result.mean_average_precision.known["all_point"]
+    mean = result.mean_average_precision.known[MAP_KIND]
     with_objects = [name for name, row in point.classes.items() if row.n_objects]
     sentences = []
     unusable = 0
@@ -65,10 +66,14 @@ def verdict(result: OpenSetEvaluation) -> Verdict:
             f"incomplete: {reached} of {len(with_objects)} classes {does} and the results are over those; "
             f"lost: {', '.join(point.unreached)}."
         )
+    if point.untested:
+        names = ", ".join(point.untested)
+        start = "Not tested" if sentences else "not tested"
+        sentences.append(f"{start} on {names}: without an object to find, detections on wild images are not counted.")
     if not sentences:
         sentences.append(f"{word} affected by unknown objects.")
-    sentences += _numbers(result, point, word if len(sentences) > 1 or unusable or n_lost else "")
-    return Verdict(tuple(sentences), (unusable, n_lost, place))
+    sentences += _numbers(result, point, word if unusable or n_lost or point.untested else "")
+    return Verdict(tuple(sentences), (unusable, n_lost + len(point.untested), place))
 
 
 def _word(lost: float) -> tuple[int, str]:

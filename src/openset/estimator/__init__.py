@@ -1,7 +1,6 @@
 """Estimators in the manner of scikit-learn that can say "unknown", and what scores and splits need to judge them."""
 
 from openset.estimator.network import OpenSetClassifier as OpenSetClassifier
-from openset.estimator.network import Vectors as Vectors
 from openset.estimator.rejecting import RejectingClassifier as RejectingClassifier
 from openset.estimator.scoring import OpenSetScorer as OpenSetScorer
 from openset.estimator.scoring import calibrate as calibrate

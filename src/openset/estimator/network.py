@@ -149,7 +149,7 @@ class OpenSetClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
         from openset.methods import METHODS
         from openset.train.build import make_network
-        from openset.train.feed import Feed
+        from openset.train.feed import Feed, Vectors
         from openset.train.loop import fit
         from openset.train.threads import threads_for
 
@@ -173,7 +173,9 @@ class OpenSetClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         with torch.no_grad():
             embedding, logits = self.network_(torch.from_numpy(vectors.astype(np.float32)))
         method = self.network_.method
-        return Outputs(labels, logits.numpy(), embedding.numpy(), method.background, head=method.linear_head())
+        return Outputs(
+            logits.numpy(), embedding.numpy(), labels=labels, background=method.background, head=method.linear_head()
+        )
 
     def _checked(self, X: ArrayLike) -> NDArray[Any]:  # noqa: N803
         check_is_fitted(self)
@@ -286,18 +288,3 @@ class OpenSetClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 raise OpenSetError(f"{path} does not hold what the score '{spec}' keeps: fit and save it again.")
             model._fitted = FittedScore(spec, Learned(arrays), **fit)
         return model
-
-
-class Vectors:
-    """Feature vectors as a part of a protocol."""
-
-    def __init__(self, vectors: NDArray[np.float32], labels: NDArray[np.int64]) -> None:
-        self.vectors, self.labels = vectors, labels
-        self.shape = (vectors.shape[1],)
-
-    def __len__(self) -> int:
-        return len(self.labels)
-
-    def array(self, positions: ArrayLike | None = None, *, size: int | None = None) -> NDArray[Any]:
-        """Some of the vectors."""
-        return self.vectors if positions is None else self.vectors[np.asarray(positions)]

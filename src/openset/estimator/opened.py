@@ -98,11 +98,11 @@ class Opened:
     def outputs(self, card: Score, labels: NDArray[np.int64] | None = None) -> Outputs:
         """What a score needs of the model, and no more."""
         return Outputs(
-            labels,
             self.logits() if "logits" in card.needs else None,
             self.features() if "features" in card.needs else None,
-            head=self.head() if "head" in card.needs else None,
+            labels=labels,
             name=self.name,
+            head=self.head() if "head" in card.needs else None,
         )
 
     def scores(self, fitted: FittedScore, labels: Any) -> Scores:

@@ -80,6 +80,14 @@ class Metric:
             raise OpenSetError(f"{self.name} needs the option '{min(needed - made.keys())}'.")
         return made
 
+    def has_delong(self, params: Mapping[str, Any]) -> bool:
+        """Whether DeLong's interval is that of the metric with these options: it is for none but the usual ones.
+
+        >>> METRICS["open_auc"].has_delong({"ties": "half"}), METRICS["open_auc"].has_delong({"ties": "strict"})
+        (True, False)
+        """
+        return self.interval == "delong" and self.options(params) == self.options({})
+
     @property
     def summary(self) -> str:
         """First line of the documentation."""
@@ -92,7 +100,7 @@ def adopt_metric(name: str, thing: Any) -> Metric:
         if card.function is thing:
             return card
     if not isfunction(thing):
-        raise OpenSetError("this is no metric: a metric is a function of labels, predictions and unknown_score.")
+        raise OpenSetError("this is not a metric: a metric is a function of labels, predictions and unknown_score.")
     return make_card(thing, name.replace("_", " ").capitalize(), name=name)
 
 

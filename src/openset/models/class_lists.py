@@ -4,6 +4,7 @@ from pathlib import Path
 
 from openset._io.json_files import read_json
 from openset._io.paths import existing
+from openset._io.text_files import text_lines
 from openset.errors import OpenSetError
 
 
@@ -16,10 +17,7 @@ def read_class_names(path: Path) -> tuple[str, ...]:
             content = [content[str(number)] for number in range(len(content))]
         names = content if isinstance(content, list) else []
     else:
-        try:
-            names = [line.strip() for line in file.read_text(encoding="utf-8-sig").splitlines() if line.strip()]
-        except UnicodeDecodeError as error:
-            raise OpenSetError(f"{file} is not a text file in UTF-8: save it as UTF-8.") from error
+        names = [line.strip() for line in text_lines(file) if line.strip()]
     if not names or not all(isinstance(name, str) for name in names):
         raise OpenSetError(f"{file} must name the classes: one per line, or a JSON list of names.")
     if len(set(names)) < len(names):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from openset._core.versions import versions
 from openset._io.atomic import replacing
 from openset.errors import OpenSetError
 from openset.models.onnx_files import METADATA
@@ -76,8 +77,6 @@ def _shape(model: RunModel) -> tuple[int, ...]:
 
 
 def _about(model: RunModel) -> dict[str, Any]:
-    from openset import __version__
-
     return {
         "schema": 1,
         "class_names": list(model.class_names),
@@ -86,7 +85,7 @@ def _about(model: RunModel) -> dict[str, Any]:
         "background": model.background,
         "features": "features",
         "model": model.fingerprint,
-        "made": {"openset": __version__},
+        "made": versions("onnx"),
     }
 
 

@@ -9,13 +9,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from openset._core.numbers import exact
 from openset._core.registry import Registry
 from openset._io.json_files import parse_json
 from openset.errors import OpenSetError
 from openset.operating import Origin, Threshold
-from openset.operating.decisions import Decisions, decide
+from openset.operating.decisions import Decisions, decide, score_for
 from openset.operating.origin import numbered
-from openset.posthoc import FittedScore, Head, Outputs, ScoreSpec, fit, load, parse_score
+from openset.posthoc import FittedScore, Head, Outputs, ScoreSpec, fit, load
 
 Runner = Callable[[Any], Outputs]
 
@@ -45,7 +46,7 @@ class Guard:
         self._check(names)
 
     def __repr__(self) -> str:
-        return f"Guard({self.fitted.spec} <= {self.threshold.value:.6g}, {self.threshold.rule})"
+        return f"Guard({self.fitted.spec} <= {exact(self.threshold.value)}, {self.threshold.rule})"
 
     def __call__(self, inputs: Any) -> NDArray[np.str_]:
         """Class names (numbers, as text, where nobody gave them names), or "unknown", of a batch."""
@@ -126,12 +127,7 @@ def _fitted(
 ) -> FittedScore:
     """The score, ready to be applied."""
     learned = load(fitted) if isinstance(fitted, str | Path) else fitted
-    if score is not None:
-        spec = parse_score(score)
-    elif isinstance(learned, FittedScore):
-        spec = learned.spec
-    else:
-        spec = spec_of(threshold)
+    spec = score_for(threshold, score, learned)
     if isinstance(learned, FittedScore):
         return learned.matching(spec.card, spec.params)
     if spec.card.fitted and learned is None:
@@ -139,14 +135,6 @@ def _fitted(
             f"The score '{spec}' learns from training outputs: give them, or the fitted score, as fitted=."
         )
     return fit(spec, learned)
-
-
-def spec_of(threshold: Threshold) -> ScoreSpec:
-    """The score that a threshold was chosen for."""
-    stored = threshold.origin.score
-    if stored is None:
-        raise OpenSetError("The threshold does not tell which score it was chosen for: name it with score= (--score).")
-    return ScoreSpec.of(stored["name"], stored["params"])
 
 
 # ---- torch ---------------------------------------------------------------------------------------------------------

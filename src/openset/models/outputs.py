@@ -1,94 +1,75 @@
-"""Running a model over samples: in batches, with what is done kept on disk, so that a stopped run goes on."""
+"""Outputs of a model on samples: one NPZ file, or a folder of Parquet parts where there are too many for one."""
 
 import json
-import shutil
-from collections import deque
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from openset._io.atomic import replacing
-from openset._io.json_files import read_json, write_json
-from openset._io.npz import read_npz, write_npz
+from openset._io.folder_lock import hold
+from openset._io.npz import write_npz
 from openset._io.pictures import BadImageError
 from openset.errors import OpenSetError
-from openset.models.card import Answers, Floats, Model
+from openset.models.batches import Done
+from openset.models.card import Floats, Model
 from openset.models.class_lists import check_number
+from openset.models.engines import ENGINES, Content, Engine, Opening
+from openset.models.parts import Parts
 from openset.models.samples import Samples
 
-_PART = 2048
-"""Samples after which what was computed goes to disk."""
-_AHEAD = 3
-"""Batches that are read while another is computed."""
+if TYPE_CHECKING:
+    import polars as pl
+    from numpy.typing import NDArray
 
-
-class Done(NamedTuple):
-    """What a model says about some of the samples."""
-
-    rows: NDArray[np.int64]
-    answers: Answers | None
-    """None where no sample of the batch could be read."""
-    bad: list[str]
-    """Why others of the batch could not be read."""
+_COLUMNS = {"id": "ids", "label": "labels", "group": "groups", "open_class": "open_classes"}
+_BLOCKS = {"logit": "logits", "feature": "features"}
+"""Columns of a part, one or many of a name, and the arrays that they are in an NPZ file."""
 
 
 @dataclass(frozen=True)
 class Written:
-    """What a file of outputs holds."""
+    """What a file or a folder of outputs holds."""
 
     n: int
-    parts: tuple[str, ...]
+    arrays: tuple[str, ...]
     left_out: tuple[str, ...]
     notes: tuple[str, ...]
     resumed: int
     """Samples that an earlier, stopped run had done."""
 
 
-def run_batches(model: Model, samples: Samples, *, batch: int = 32, start: int = 0, workers: int = 2) -> Iterator[Done]:
-    """What the model says, batch by batch, in order; samples are read ahead by threads."""
-    places = iter(range(start, len(samples), batch))
+class Storing:
+    """Outputs as columns of a table: id, label, ..., logit_0, logit_1, ..., feature_0, ..."""
 
-    def read(first: int) -> tuple[list[int], list[Any], list[str]]:
-        rows, ready, bad = [], [], []
-        for row in range(first, min(first + batch, len(samples))):
-            try:
-                ready.append(model.prepare(samples.load(row)))
-                rows.append(row)
-            except BadImageError as error:
-                bad.append(str(error))
-        return rows, ready, bad
+    def content(self, model: Model, samples: Samples, batches: Sequence[Done]) -> Content:
+        """Of one part."""
+        import polars as pl
 
-    ahead: deque[Future[tuple[list[int], list[Any], list[str]]]] = deque()
-    with ThreadPoolExecutor(workers) as pool:
-        try:
-            while True:
-                while len(ahead) < _AHEAD and (first := next(places, None)) is not None:
-                    ahead.append(pool.submit(read, first))
-                if not ahead:
-                    return
-                rows, ready, bad = ahead.popleft().result()
-                answers = _finite(model.run(ready), samples, rows, model) if ready else None
-                yield Done(np.array(rows, dtype=np.int64), answers, bad)
-        finally:
-            for one in ahead:
-                one.cancel()
+        rows = np.concatenate([one.rows for one in batches])
+        given = {column: getattr(samples, name) for column, name in _COLUMNS.items()}
+        columns: dict[str, Any] = {name: values[rows] for name, values in given.items() if values is not None}
+        for block, matrix in _matrices(batches).items():
+            columns |= {f"{block}_{number}": matrix[:, number] for number in range(matrix.shape[1])}
+        meta = {
+            **samples.meta,
+            "model": model.fingerprint,
+            "made_by": model.name,
+            "preparation": model.preparation,
+            "background": model.background,
+        }
+        left_out = [text for one in batches for text in one.bad]
+        about = {"class_names": model.class_names or samples.class_names, "meta": meta, "left_out": left_out}
+        return Content(pl.DataFrame(columns), about)
 
 
-def _finite(answers: Answers, samples: Samples, rows: Sequence[int], model: Model) -> Answers:
-    """Logits and features are numbers; else the sample is named, now and not when a score is made of them."""
-    for what, values in (("logits", answers.logits), ("features", answers.features)):
-        if values is not None and not np.isfinite(values).all():
-            row = rows[int(np.argmin(np.isfinite(values).all(axis=1)))]
-            raise OpenSetError(
-                f"{model.name}: the {what} of {samples.ids[row]} are not finite numbers: look at the sample and at the "
-                "weights."
-            )
-    return answers
+def _matrices(batches: Sequence[Done]) -> dict[str, Floats]:
+    """Logits, and features where the model gives them."""
+    answers = [one.answers for one in batches if one.answers is not None]
+    blocks = {block: [getattr(one, name) for one in answers] for block, name in _BLOCKS.items()}
+    return {block: np.concatenate(given) for block, given in blocks.items() if given and given[0] is not None}
 
 
 def write_outputs(
@@ -96,117 +77,108 @@ def write_outputs(
     samples: Samples,
     out: Path,
     *,
+    engine: Engine | None = None,
     batch: int = 32,
     progress: Callable[[int], object] = lambda _: None,
     tell: Callable[[str], object] = lambda _: None,
 ) -> Written:
-    """Run the model over all samples and write one NPZ file; parts of a run that was stopped are used."""
-    if out.suffix.lower() != ".npz":
-        raise OpenSetError(f"Cannot write {out}: outputs go into a file that ends in .npz.")
-    parts = Parts(out.with_name(f".{out.name}.parts"), {"model": model.fingerprint, "samples": samples.fingerprint})
-    resumed = parts.begin()
-    if resumed:
-        tell(f"Resuming: {resumed} of {len(samples)} samples are done.")
-        progress(resumed)
-    waiting: list[Done] = []
-    n_waiting = 0
-    for done in run_batches(model, samples, batch=batch, start=resumed):
-        waiting.append(done)
-        n_waiting += len(done.rows) + len(done.bad)
-        if n_waiting >= _PART:
-            parts.add(waiting, n_waiting)
-            waiting, n_waiting = [], 0
-        progress(len(done.rows) + len(done.bad))
-    if waiting:
-        parts.add(waiting, n_waiting)
-    rows, logits, features, left_out = parts.joined()
-    if not len(rows):
-        raise OpenSetError(f"None of the {len(samples)} samples can be read: {left_out[0]}.")
-    if model.head is None and features is not None and resumed == len(samples):
-        model.run([model.prepare(samples.load(int(rows[0])))])  # all was done before: the last layer is still needed
-    names = model.class_names or samples.class_names
-    check_number(names, logits.shape[1] - model.background, model.name, samples.name)
-    head = model.head if features is not None else None
-    weight, bias = head or (None, None)
-    meta = {
-        **samples.meta,
-        "model": model.fingerprint,
-        "made_by": model.name,
-        "preparation": model.preparation,
-        "background": model.background,
-        "left_out": list(left_out),
+    """Run the model over all samples and write one NPZ file, or a folder of parts; what a stopped run did is used.
+
+    Two at once of different models would take each other's parts for their own, so the second is refused.
+    """
+    if out.suffix.lower() not in _ENDS:
+        raise OpenSetError(
+            f"Cannot write {out}: outputs go into a file that ends in .npz, or, in parts, into a folder (no ending)."
+        )
+    plan = {"model": model.fingerprint, "samples": samples.fingerprint}
+    parts = Parts.beside(out, plan, len(samples), batch)
+    with hold(out.with_name(f".{out.name}.lock")):
+        resumed = parts.begin(progress, tell)
+        runner = engine or ENGINES["local"](Opening(model.name))
+        runner.run(model, Storing(), samples, parts, batch=batch, progress=progress)
+        if model.head is None and (runner.elsewhere or resumed == len(samples)):
+            _run_one(model, samples)  # its last layer is known once it has run in this process
+        n, arrays, left_out = _ENDS[out.suffix.lower()](parts, model, samples, out)
+    return Written(n, tuple(arrays), tuple(left_out), (*samples.notes, *model.notes), resumed)
+
+
+Ended = tuple[int, list[str], list[str]]
+"""Number of samples, names of the arrays, and what was left out."""
+
+
+def _end_as_folder(parts: Parts, model: Model, samples: Samples, out: Path) -> Ended:
+    """Leave the parts as they are, under the name that was asked for."""
+    n, names, left_out = 0, list[str](), list[str]()
+    for table, about in parts.tables():
+        n, names = n + table.height, names or table.columns
+        left_out += about["left_out"]
+        _check_classes(table, model, samples)
+    _check_some(n, samples, left_out)
+    parts.publish(out)
+    named = {**{f"{block}_0": name for block, name in _BLOCKS.items()}, "label": "labels"}
+    return n, [array for column, array in named.items() if column in names], left_out
+
+
+def _end_as_npz(parts: Parts, model: Model, samples: Samples, out: Path) -> Ended:
+    """Join the parts to one file, with the last layer beside them."""
+    found = list(parts.tables())
+    full, left_out = (
+        [table for table, _ in found if table.height],
+        [one for _, about in found for one in about["left_out"]],
+    )
+    _check_some(sum(one.height for one in full), samples, left_out)
+    _check_classes(full[0], model, samples)
+    arrays: dict[str, NDArray[Any]] = {
+        name: np.concatenate([_block(one, block) for one in full])
+        for block, name in _BLOCKS.items()
+        if f"{block}_0" in full[0].columns
     }
-    arrays: dict[str, NDArray[Any] | None] = {
-        "logits": logits,
-        "features": features,
-        "weight": weight,
-        "bias": bias,
-        "ids": samples.ids[rows],
-        "labels": None if samples.labels is None else samples.labels[rows],
-        "groups": None if samples.groups is None else samples.groups[rows],
-        "open_classes": None if samples.open_classes is None else samples.open_classes[rows],
-        "class_names": None if names is None else np.array(names, dtype=np.str_),
-        "openset": np.array(json.dumps({"class_names": names, "meta": meta}, allow_nan=False)),
-    }
-    stored = {name: array for name, array in arrays.items() if array is not None}
-    write_npz(out, stored)
+    if "features" in arrays:
+        weight, bias = model.head or (None, None)
+        arrays |= {name: one for name, one in (("weight", weight), ("bias", bias)) if one is not None}
+    for column, name in _COLUMNS.items():
+        if column in full[0].columns:
+            values = [value for one in full for value in one[column].to_list()]
+            arrays[name] = np.array(values, dtype=getattr(samples, name).dtype)
+    about = found[0][1]
+    names = about["class_names"]
+    if names is not None:
+        arrays["class_names"] = np.array(names, dtype=np.str_)
+    meta = {**about["meta"], "left_out": left_out}
+    arrays["openset"] = np.array(json.dumps({"class_names": names, "meta": meta}, allow_nan=False))
+    write_npz(out, arrays)
     parts.remove()
-    shown = tuple(name for name in ("logits", "features", "weight", "bias", "labels") if name in stored)
-    return Written(len(rows), shown, tuple(left_out), (*samples.notes, *model.notes), resumed)
+    shown = ("logits", "features", "weight", "bias", "labels")
+    return len(arrays["logits"]), [name for name in shown if name in arrays], left_out
 
 
-@dataclass(frozen=True)
-class Parts:
-    """Finished parts of outputs in a folder beside the file that they will be; `plan` says what they are of."""
+_ENDS: dict[str, Callable[[Parts, Model, Samples, Path], Ended]] = {".npz": _end_as_npz, "": _end_as_folder}
 
-    folder: Path
-    plan: dict[str, str]
 
-    def begin(self) -> int:
-        """How many samples are done; parts of another model or other samples are removed."""
-        try:
-            same = read_json(self.folder / "plan.json") == self.plan
-        except OpenSetError:
-            same = False
-        if not same:
-            shutil.rmtree(self.folder, ignore_errors=True)
-            write_json(self.folder / "plan.json", self.plan)
-        return sum(int(read_npz(one)["n"]) for one in self._files())
+def _block(table: "pl.DataFrame", block: str) -> Floats:
+    return table.select(f"^{block}_\\d+$").to_numpy(order="c")
 
-    def _files(self) -> list[Path]:
-        """Parts without a gap."""
-        found: list[Path] = []
-        while (file := self.folder / f"{len(found):06d}.npz").exists():
-            found.append(file)
-        return found
 
-    def add(self, waiting: Sequence[Done], n: int) -> None:
-        """Write one part."""
-        answers = [one.answers for one in waiting if one.answers is not None]
-        arrays: dict[str, Any] = {
-            "n": np.array(n),
-            "rows": np.concatenate([one.rows for one in waiting]),
-            "bad": np.array([text for one in waiting for text in one.bad], dtype=np.str_),
-        }
-        if answers:
-            arrays["logits"] = np.concatenate([one.logits for one in answers])
-            if all(one.features is not None for one in answers):
-                arrays["features"] = np.concatenate([one.features for one in answers if one.features is not None])
-        with replacing(self.folder / f"{len(self._files()):06d}.npz") as temporary, temporary.open("wb") as stream:
-            np.savez(stream, **arrays)  # not compressed: it does not stay
+def _run_one(model: Model, samples: Samples) -> None:
+    """Run the model on the first sample that can be read."""
+    for row in range(len(samples)):
+        with suppress(BadImageError):
+            model.run([model.prepare(samples.load(row))])
+            return
 
-    def joined(self) -> tuple[NDArray[np.int64], Floats, Floats | None, list[str]]:
-        """Rows, logits, features, and what could not be read."""
-        found = [read_npz(one) for one in self._files()]
-        full = [one for one in found if "logits" in one]
-        bad = [str(text) for one in found for text in one["bad"].tolist()]
-        rows = np.concatenate([one["rows"] for one in found])
-        if not full:
-            return rows, np.empty((0, 0)), None, bad
-        logits = np.concatenate([one["logits"] for one in full])
-        complete = all("features" in one for one in full)
-        return rows, logits, np.concatenate([one["features"] for one in full]) if complete else None, bad
 
-    def remove(self) -> None:
-        """The file is written: its parts are not needed any more."""
-        shutil.rmtree(self.folder, ignore_errors=True)
+def _check_some(n: int, samples: Samples, left_out: Sequence[str]) -> None:
+    if not n:
+        raise OpenSetError(f"None of the {len(samples)} samples can be read: {left_out[0]}.")
+
+
+def _check_classes(table: "pl.DataFrame", model: Model, samples: Samples) -> None:
+    if table.height:
+        width = sum(name.startswith("logit_") for name in table.columns) - model.background
+        check_number(model.class_names or samples.class_names, width, model.name, samples.name)
+        if samples.labels is not None and samples.labels.max() >= width:
+            row = int(samples.labels.argmax())
+            raise OpenSetError(
+                f"{samples.name}, {samples.ids[row]}: the label is {samples.labels[row]}, and {model.name} has {width} "
+                f"classes, 0 to {width - 1}."
+            )

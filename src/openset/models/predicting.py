@@ -1,21 +1,22 @@
 """A model and a frozen threshold on samples without labels: a class or "unknown" for each, some rows at a time."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from openset.errors import OpenSetError
+from openset.models.batches import Done
 from openset.models.card import Answers, Model
-from openset.models.outputs import run_batches
+from openset.models.engines import Content, Engine
+from openset.models.parts import Parts
 from openset.models.samples import Samples
 from openset.operating import Origin, Threshold
-from openset.operating.decisions import decide
+from openset.operating.decisions import decide, score_for
 from openset.operating.origin import numbered
-from openset.posthoc import SCORES, FittedScore, Outputs, ScoreSpec, fit, parse_score
-from openset.posthoc.numerics import Array
+from openset.posthoc import SCORES, FittedScore, Outputs, ScoreSpec, fit
 
 if TYPE_CHECKING:
     import polars as pl
@@ -23,11 +24,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Predictor:
-    """A model with a threshold, checked to belong together."""
+    """A threshold and a score, checked to belong to a model; it travels to other processes, the model does not."""
 
-    model: Model
     threshold: Threshold
-    score: Callable[[Outputs], Array]
+    score: FittedScore | None
+    """None for the model's own."""
     origin: Origin
 
     @classmethod
@@ -40,44 +41,53 @@ class Predictor:
         fitted: Outputs | FittedScore | None = None,
         force: bool = False,
     ) -> "Predictor":
-        """The score is that of the threshold, or the model's own where the threshold does not tell."""
-        stored = threshold.origin.score or model.score
+        """The score is that of `score_for`; one that only the model itself can make is taken from it."""
+        stored = threshold.origin.score or (None if isinstance(fitted, FittedScore) else model.score)
         named = None if stored is None or score is not None else stored["name"]
         if named is not None and named not in SCORES and model.score == stored and model.own_score is not None:
-            made = cls(model, threshold, model.own_score, _origin(model, stored, None))
+            made = cls(threshold, None, _origin(model, stored, None))
         else:
-            ready = _ready(_spec(threshold, model, score, fitted), fitted)
-            made = cls(model, threshold, ready.score, _origin(model, ready.spec.as_json(), ready.fingerprint))
+            ready = _ready(score_for(threshold, score, fitted, model.score), fitted)
+            made = cls(threshold, ready, _origin(model, ready.spec.as_json(), ready.fingerprint))
         if not force:
             threshold.check(made.origin)
         return made
 
-    def decide(self, answers: Answers, ids: NDArray[np.str_]) -> "pl.DataFrame":
+    def decide(self, model: Model, answers: Answers, ids: NDArray[np.str_]) -> "pl.DataFrame":
         """One row per sample: id, decision, prediction, unknown_score, margin."""
         import polars as pl
 
         outputs = Outputs(
-            None, answers.logits, answers.features, self.model.background, self.model.name, self.model.head
+            answers.logits, answers.features, background=model.background, name=model.name, head=model.head
         )
-        names = self.model.class_names or self._names(outputs.known_logits().shape[1])
-        made = decide(self.threshold, outputs.predictions(), self.score(outputs), class_names=names)
+        score = model.own_score if self.score is None else self.score.score
+        assert score is not None
+        names = model.class_names or self._names(outputs.known_logits().shape[1])
+        made = decide(self.threshold, outputs.predictions(), score(outputs), class_names=names)
         return made.to_frame(pl.Series(ids)).select(pl.col(name).cast(kind) for name, kind in schema().items())
+
+    def content(self, model: Model, samples: Samples, batches: Sequence[Done]) -> Content:
+        """Decisions of one part."""
+        import polars as pl
+
+        made = [self.decide(model, one.answers, samples.ids[one.rows]) for one in batches if one.answers is not None]
+        about = {**self.about, "left_out": [text for one in batches for text in one.bad]}
+        return Content(pl.concat([pl.DataFrame(schema=schema()), *made]), about)
+
+    @property
+    def about(self) -> dict[str, Any]:
+        """What files of decisions say of them."""
+        return {"schema": 2, "threshold": self.threshold.as_json()}
+
+    @property
+    def plan(self) -> dict[str, Any]:
+        """What decisions depend on, besides the samples."""
+        return {**self.origin.as_json(), "threshold": self.threshold.as_json()}
 
     def _names(self, width: int) -> tuple[str, ...]:
         """What a threshold calls the classes of a model that has no names."""
         own = self.threshold.origin.classes
         return own if own is not None and len(own) == width else numbered(width)
-
-
-def _spec(threshold: Threshold, model: Model, score: str | None, fitted: Outputs | FittedScore | None) -> ScoreSpec:
-    if score is not None:
-        return parse_score(score)
-    stored = threshold.origin.score or model.score
-    if stored is not None:
-        return ScoreSpec.of(stored["name"], stored["params"])
-    if isinstance(fitted, FittedScore):
-        return fitted.spec
-    raise OpenSetError("The threshold does not tell which score it was chosen for: name it with --score.")
 
 
 def _ready(spec: ScoreSpec, fitted: Outputs | FittedScore | None) -> FittedScore:
@@ -90,18 +100,22 @@ def _origin(model: Model, score: Mapping[str, Any] | None, fitted: str | None) -
     return Origin.known_by({"score": score, "fit": fitted, "model": model.fingerprint}, model.class_names)
 
 
-def decisions(
-    predictor: Predictor, samples: Samples, *, batch: int, trouble: Callable[[str], object]
-) -> "Iterator[tuple[pl.DataFrame, int]]":
-    """Decisions batch by batch, with the number of samples behind them; `trouble` hears of what cannot be read."""
-    import polars as pl
-
-    empty = pl.DataFrame(schema=schema())
-    for done in run_batches(predictor.model, samples, batch=batch):
-        for one in done.bad:
-            trouble(one)
-        made = empty if done.answers is None else predictor.decide(done.answers, samples.ids[done.rows])
-        yield made, len(done.rows) + len(done.bad)
+def make_decisions(
+    predictor: Predictor,
+    model: Model,
+    samples: Samples,
+    out: Path,
+    *,
+    engine: Engine,
+    batch: int,
+    progress: Callable[[int], object] = lambda _: None,
+    tell: Callable[[str], object] = lambda _: None,
+) -> Parts:
+    """Decide about all samples; the parts lie beside `out`, and what a stopped run did is used."""
+    parts = Parts.beside(out, {**predictor.plan, "samples": samples.fingerprint}, len(samples), batch)
+    parts.begin(progress, tell)
+    engine.run(model, predictor, samples, parts, batch=batch, progress=progress)
+    return parts
 
 
 def schema() -> "dict[str, type[pl.DataType]]":

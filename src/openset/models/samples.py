@@ -1,7 +1,7 @@
 """What a model is run on: images, texts or vectors with their ids, and their labels where somebody knows them."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,16 +11,18 @@ from numpy.typing import NDArray
 from openset._core.fingerprint import fingerprint
 from openset._core.labels import LabelWords, as_column, read_labels
 from openset._io.paths import is_folder
-from openset._io.pictures import decode
 from openset._io.score_files import naming
 from openset._io.tables import read_table
+from openset._io.text_files import text_lines
+from openset.data.fingerprints import file_state
 from openset.data.images import SUFFIXES
 from openset.data.place import inside
 from openset.errors import OpenSetError, did_you_mean
 from openset.models.card import Takes
+from openset.models.loading import Loader, OfProtocol, PictureFiles, Texts
 
 if TYPE_CHECKING:
-    from openset.protocols import Part, Protocol
+    from openset.protocols import Protocol
 
 TABLES = (".csv", ".tsv", ".parquet")
 _PATHS = ("path", "image", "file")
@@ -32,7 +34,7 @@ class Samples:
 
     name: str
     ids: NDArray[np.str_]
-    load: Callable[[int], Any]
+    load: Loader
     labels: NDArray[np.int64] | None = None
     groups: NDArray[np.str_] | None = None
     open_classes: NDArray[np.str_] | None = None
@@ -50,6 +52,14 @@ class Samples:
     def fingerprint(self) -> str:
         """Changes with the samples, their labels and their order."""
         return fingerprint([self.ids, self.labels, np.array(self.state)])
+
+    def between(self, first: int, stop: int) -> "Samples":
+        """Some of them, without what all of them have in common: to be run by another process."""
+        columns = ("ids", "labels", "groups", "open_classes")
+        some: dict[str, Any] = {
+            name: None if (whole := getattr(self, name)) is None else whole[first:stop] for name in columns
+        }
+        return replace(self, **some, load=self.load.between(first, stop), notes=())
 
 
 @dataclass(frozen=True)
@@ -133,11 +143,11 @@ def _of_files(
     found = None if labels is None else _numbers(labels, reading, where)
     if found is not None and found[1] is not None and reading.class_names is None:
         notes = (*notes, _BY_ORDER)
-    stamps = [(one.stat().st_size, one.stat().st_mtime_ns) if one.is_file() else (0, 0) for one in files]
+    stamps = [file_state(one.stat()) if one.is_file() else (0, 0, 0, 0) for one in files]
     return Samples(
         name,
         _unique(ids, name),
-        lambda row: decode(files[row], str(files[row]), upright=True),
+        PictureFiles(files),
         labels=None if found is None else found[0],
         open_classes=None if found is None else _open_classes(labels or (), found[0]),
         class_names=None if found is None else found[1],
@@ -177,10 +187,7 @@ def _by_folder(
 def _of_list(path: Path, reading: Reading) -> Samples:
     """A table with a column `path`, and perhaps `label` and `id`; or a text file with one path per line."""
     if path.suffix.lower() == ".txt":
-        try:
-            names = [line.strip() for line in path.read_text(encoding="utf-8-sig").splitlines() if line.strip()]
-        except UnicodeDecodeError as error:
-            raise OpenSetError(f"{path} is not a text file in UTF-8: save it as UTF-8.") from error
+        names = [line.strip() for line in text_lines(path) if line.strip()]
         labels: list[str] | None = None
         ids: list[str] | None = None
     else:
@@ -230,7 +237,7 @@ def _of_texts(paths: Sequence[Path], reading: Reading) -> Samples:
     return Samples(
         str(path),
         unique,
-        lambda row: texts[row],
+        Texts(texts),
         labels=None if found is None else found[0],
         open_classes=None if found is None else _open_classes(labels or (), found[0]),
         class_names=None if found is None else found[1],
@@ -284,7 +291,7 @@ def _of_protocol(name: str, takes: Takes, reading: Reading) -> Samples:
     return Samples(
         f"{name} ({reading.part})",
         part.ids,
-        _loader(part, vectors=vectors),
+        OfProtocol(name, reading.part, reading.split, reading.data_root, on_corrupt, protocol.fingerprint, opened=part),
         labels=_as_model(protocol, part.labels, reading.class_names, name),
         groups=part.groups,
         open_classes=part.open_classes,
@@ -293,12 +300,6 @@ def _of_protocol(name: str, takes: Takes, reading: Reading) -> Samples:
         notes=protocol.notes,
         state=protocol.fingerprint,
     )
-
-
-def _loader(part: "Part", *, vectors: bool) -> Callable[[int], Any]:
-    if vectors:
-        return lambda row: part[row]
-    return lambda row: part.sources[part.source[row]].picture(int(part.rows[row]))
 
 
 def _as_model(

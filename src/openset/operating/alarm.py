@@ -11,7 +11,6 @@ beginnings, because nobody knows when it will come: a part 1 / ((j + 1) (j + 2))
 is not in yet is kept. A sum of such bets is one of them, so the guarantee stays.
 """
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -59,9 +58,3 @@ class Evidence:
         kept = 1.0 / (place + 2.0)  # what later windows begin with
         with np.errstate(over="ignore"):
             return float(np.exp(np.logaddexp.reduce(self._stakes)) + kept)
-
-
-def evidence_of(windows: Iterable[tuple[int, int]], promised: float) -> list[float]:
-    """The stake after each window, (samples, rejected)."""
-    evidence = Evidence(promised)
-    return [evidence.add(n, rejected) for n, rejected in windows]

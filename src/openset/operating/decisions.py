@@ -1,6 +1,6 @@
 """What a frozen threshold decides on samples without labels: a class, or "unknown"."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -16,8 +16,8 @@ from openset._io.score_stream import Batch
 from openset.errors import OpenSetError
 from openset.operating.origin import Origin, numbered
 from openset.operating.threshold import Threshold
-from openset.posthoc import SCORES, FittedScore, Outputs, ScoreSpec, parse_score
-from openset.reading import by_probability, head_of
+from openset.posthoc import SCORES, FittedScore, Outputs, ScoreSpec, parse_score, score_text
+from openset.reading import OF_PROBABILITIES, by_probability, check_class_names, head_of
 
 if TYPE_CHECKING:
     import polars as pl
@@ -100,6 +100,38 @@ def _decided(
     return Decisions(predictions, score, margin, is_rejected(score, limits), names)
 
 
+def score_for(
+    threshold: Threshold,
+    score: str | None = None,
+    fit: Outputs | FittedScore | None = None,
+    own: Mapping[str, Any] | None = None,
+) -> ScoreSpec:
+    """The score that a threshold is to be compared with.
+
+    It is the one that the user names, else the one that the threshold was chosen for, else that of the fit which the
+    user gives, else the model's `own`.
+
+    >>> str(score_for(Threshold(0.5, "by hand", {}, 0, Origin({"name": "energy", "params": {}}))))
+    'energy'
+    """
+    if score is not None:
+        return parse_score(score)
+    stored = threshold.origin.score
+    if stored is None and isinstance(fit, FittedScore):
+        return fit.spec
+    stored = stored or own
+    if stored is None:
+        raise OpenSetError(
+            "The threshold does not tell which score it was chosen for: name it with --score (in Python: score=)."
+        )
+    if stored["name"] not in SCORES:
+        raise OpenSetError(
+            f"The threshold was chosen for the score {score_text(stored)}, which cannot be made from logits here: "
+            "apply it to files of its scores (prediction and unknown_score)."
+        )
+    return ScoreSpec.of(stored["name"], stored["params"])
+
+
 @dataclass(frozen=True)
 class Decider:
     """A threshold with all that is needed to apply it to files of scores or of outputs, some rows at a time.
@@ -117,22 +149,7 @@ class Decider:
     @property
     def spec(self) -> ScoreSpec:
         """The score that is made of logits."""
-        if self.score is not None:
-            return parse_score(self.score)
-        if isinstance(self.fit, FittedScore) and self.threshold.origin.score is None:
-            return self.fit.spec
-        stored = self.threshold.origin.score
-        if stored is None:
-            raise OpenSetError(
-                "The threshold does not tell which score it was chosen for, and this is a file of logits: name the "
-                "score with --score."
-            )
-        if stored["name"] not in SCORES:
-            raise OpenSetError(
-                f"The threshold was chosen for the score {self.threshold.origin.score_text}, which cannot be made from "
-                "logits here: give files of its scores (prediction and unknown_score)."
-            )
-        return ScoreSpec.of(stored["name"], stored["params"])
+        return score_for(self.threshold, self.score, self.fit)
 
     def needed(self, parts: Collection[str], file: str | Path) -> frozenset[str]:
         """What must be read of a file that has these parts: its scores if it has them, else what they are made of."""
@@ -144,7 +161,7 @@ class Decider:
         if "logits" in has:
             wanted = {"logits", "ids"} | ({"features"} if "features" in self.spec.card.needs else set())
             return frozenset(wanted & has)
-        if "probabilities" in has and self.spec.name == "msp":
+        if "probabilities" in has and self.spec.name == OF_PROBABILITIES:
             return frozenset({"probabilities", "predictions", "ids"} & has)
         lacking = (
             f"the score {self.spec} is made from logits, and there are none (logit_0, logit_1, ... or NPZ logits)"
@@ -209,12 +226,13 @@ class Decider:
         check_rows("features", columns.features, columns)
         spec = self.spec
         outputs = Outputs(
-            None, columns.logits, columns.features, background=self.background, name=name, head=head_of(columns)
+            columns.logits, columns.features, background=self.background, name=name, head=head_of(columns)
         )
         fitted = spec.card.fitted_for(outputs, self.fit, **spec.params)
         if isinstance(self.fit, Outputs):
             outputs = outputs.with_head_of(self.fit)
         known = outputs.known_logits()
+        check_class_names(columns, known.shape[1])
         made = replace(columns, predictions=known.argmax(axis=1), unknown_score=fitted.score(outputs))
         about = {**meta, "score": spec.as_json(), "fit": fitted.fingerprint}
         return made, Origin.known_by(about, columns.class_names or numbered(known.shape[1]))

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from openset._core.numbers import percent
 from openset.intervals import clopper_pearson
 
 FEW_KNOWNS = 100
@@ -20,20 +21,21 @@ def notes_on(acceptance: float | None, fpr: float | None, where: str) -> list[st
     """
     if acceptance is not None and acceptance <= 1 - NEARLY_ALL:
         note = (
-            f"The threshold rejects {1 - acceptance:.1%} of the knowns {where}: nearly everything becomes unknown. "
-            "Choose it by a rule that keeps knowns, such as at_acceptance=0.95, on scores of the same model and kind."
+            f"The threshold rejects {percent(1 - acceptance)} of the knowns {where}: nearly everything becomes "
+            "unknown. Choose it by a rule that keeps knowns, such as at_acceptance=0.95, on scores of the same model "
+            "and kind."
         )
     elif fpr is not None and fpr >= NEARLY_ALL:
         note = (
-            f"The threshold accepts {fpr:.1%} of the open-set samples {where}: it rejects next to nothing of what it "
-            "should. Either the score does not separate them (openset evaluate tells how well it does), and another "
+            f"The threshold accepts {percent(fpr)} of the open-set samples {where}: it rejects next to nothing of what "
+            "it should. Either the score does not separate them (openset evaluate tells how well it does), and another "
             "score or model is needed; or the rule asks for too much: try at_fpr=0.1 and see what it costs in knowns."
         )
     elif acceptance is not None and fpr is not None and fpr >= acceptance:
         note = (
-            f"The threshold accepts {fpr:.1%} of the open-set samples and {acceptance:.1%} of the knowns {where}: the "
-            "score does not tell them apart, or it points the wrong way (higher must mean more unknown). Try another "
-            "score or model."
+            f"The threshold accepts {percent(fpr)} of the open-set samples and {percent(acceptance)} of the knowns "
+            f"{where}: the score does not tell them apart, or it points the wrong way (higher must mean more unknown). "
+            "Try another score or model."
         )
     else:
         return []
@@ -68,8 +70,8 @@ def notes_on_choice(value: float, acceptance: float | None, n_known: int | None)
         if acceptance is not None:
             interval = clopper_pearson(round(acceptance * n_known), n_known)
             among_new = (
-                f": the {acceptance:.1%} of them that it accepts may be anything from {interval.low:.1%} to "
-                f"{interval.high:.1%} of new ones"
+                f": the {percent(acceptance)} of them that it accepts may be anything from {percent(interval.low)} to "
+                f"{percent(interval.high)} of new ones"
             )
         found.append(
             f"The threshold was chosen on only {n_known} knowns{among_new}. Choose it on {FEW_KNOWNS} or more."

@@ -11,6 +11,17 @@ from openset.intervals import Interval, clopper_pearson
 from openset.operating.notes import NEARLY_ALL, notes_on
 from openset.scores import Scores
 
+MEANING = {
+    "acceptance": "knowns accepted",
+    "ccr": "knowns accepted and correct (CCR)",
+    "accuracy_on_accepted": "accuracy on accepted knowns",
+    "operational_accuracy": "all decided correctly (OOSA)",
+    "fpr": "open-set samples accepted (FPR)",
+    "fpr_negative": "negatives accepted",
+    "fpr_unknown": "unknowns accepted",
+}
+"""What the fractions at a threshold are called for people, in the order that they are shown in."""
+
 
 @dataclass(frozen=True)
 class Rate:

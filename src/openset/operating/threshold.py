@@ -1,7 +1,6 @@
 """The frozen threshold: what it decides, what it belongs to, and the file it is kept in."""
 
 import math
-import platform
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -14,6 +13,7 @@ from openset._core.annotations import ArrayLike
 from openset._core.checks import Bools, Floats, Ints, as_ints, as_scores, check_finite, check_lengths
 from openset._core.decisions import is_rejected
 from openset._core.shown import Shown
+from openset._core.versions import versions
 from openset._io.json_files import as_json, read_json, write_json
 from openset.errors import OpenSetError, warn_deprecated
 from openset.operating.notes import notes_on, notes_on_choice, notes_on_classes
@@ -176,17 +176,18 @@ class Threshold(Shown):
             found = cls(
                 float(content["value"]), str(content["rule"]), achieved, int(content["n"]), origin, made, values
             )
+            if not all(map(math.isfinite, (found.value, *(values or ())))):
+                raise OpenSetError("the threshold is not a finite number")
             if not all(map(math.isfinite, achieved.values())):
                 raise OpenSetError("what it achieved must be finite numbers")
-            as_json(found.as_json())
+            if as_json(plain := found.as_json()) != plain:
+                raise OpenSetError("what it tells of itself must be finite numbers")
         except OpenSetError as error:
             raise OpenSetError(f"{name} is not a threshold file: {error}.") from error
         except (AttributeError, TypeError, KeyError, ValueError, OverflowError, RecursionError) as error:
             if "half a character" in str(error):
                 raise OpenSetError(f"{name} is not a threshold file: {error}.") from error
             raise OpenSetError(f"{name} is not a threshold file: it needs value, rule, achieved and n.") from error
-        if not all(map(math.isfinite, (found.value, *(values or ())))):
-            raise OpenSetError(f"{name}: the threshold is not a finite number.")
         if values is not None and (origin.classes is None or len(values) != len(origin.classes)):
             raise OpenSetError(
                 f"{name} is not a threshold file: 'per_class' needs one value for each of its 'classes'."
@@ -202,11 +203,9 @@ _OLD = (
 
 def made_now(scores: Scores | None = None) -> dict[str, Any]:
     """When and with what a threshold is made, and on how many samples of each kind."""
-    from openset import __version__
-
     made: dict[str, Any] = {
         "time": datetime.now(UTC).isoformat(timespec="seconds"),
-        "versions": {"openset": __version__, "numpy": np.__version__, "python": platform.python_version()},
+        "versions": versions("numpy"),
     }
     if scores is not None:
         known = int((scores.labels >= 0).sum())

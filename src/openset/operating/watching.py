@@ -1,5 +1,6 @@
 """The fraction of unknowns over time against what validation promised, with an alarm."""
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import pairwise
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     import polars as pl
 
 SCHEMA = 1
+_LENGTH = re.compile(r"([1-9]\d{0,5}(s|mo|m|h|d|w|q|y))+", re.ASCII)
+"""A length of time as polars writes it; 0d would make a window of every sample."""
 
 
 @dataclass(frozen=True)
@@ -149,6 +152,13 @@ def watch_files(
     progress: Callable[[int], object] | None = None,
 ) -> Watched:
     """Share of unknowns in files, in their order: a window per file, per `rows`, or per `every` of a column `time`."""
+    check_share("watch", "alpha", alpha, one=False)
+    if 1 - alpha == 1:
+        raise OpenSetError(
+            f"watch: 'alpha' is {alpha:g}, which is too small: no number of samples could raise an alarm."
+        )
+    if time is not None and not _LENGTH.fullmatch(every):
+        raise OpenSetError(f"--every '{every}' is no length of time: write for example 1d, 12h or 30m.")
     promise = Promise.of(decider.threshold, unknown_share=unknown_share, risk=alpha / 2)
     watch = Watch(promise, alpha)
     counted: dict[str, FileDecisions] = {}

@@ -1,7 +1,8 @@
 """A score that is ready to be applied: fitted once, saved as safetensors, applied to one sample or to many."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -9,10 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from openset._core.versions import versions
 from openset._io import checksums
 from openset._io.atomic import replacing
 from openset._io.json_files import parse_json
 from openset._io.paths import existing
+from openset._io.tensor_files import in_order
 from openset.errors import OpenSetError, needing
 from openset.posthoc.card import Learned, Score
 from openset.posthoc.numerics import Array
@@ -59,7 +62,8 @@ class FittedScore:
                     f"{card.name}: {outputs.name} has {name} of {width} columns and the training outputs had "
                     f"{expected}: another network?"
                 )
-        found = card.apply(outputs, self.learned, **self.spec.params)
+        with _without_overflow(card, outputs):
+            found = card.apply(outputs, self.learned, **self.spec.params)
         if found.shape != (len(outputs),) or found.dtype.kind != "f":
             raise OpenSetError(
                 f"The score '{card.name}' must give one number per sample, {len(outputs)}, and gave an array of "
@@ -79,8 +83,6 @@ class FittedScore:
 
     def save(self, path: str | Path) -> None:
         """Write a .safetensors file: arrays and JSON, nothing that could run code."""
-        from openset import __version__
-
         save = _safetensors().save
         if Path(path).suffix != ".safetensors":
             raise OpenSetError(f"Cannot write '{path}': a fitted score goes into a file that ends in .safetensors.")
@@ -91,12 +93,12 @@ class FittedScore:
             "fit": self.fingerprint,
             "n_classes": self.n_classes,
             "n_features": self.n_features,
-            "made": {"openset": __version__},
+            "made": versions("numpy"),
         }
         description = json.dumps(about, allow_nan=False)
         marks = {_KEY: description, checksums.KEY: checksums.checksum(description, self.learned)}
         with replacing(path) as temporary:
-            temporary.write_bytes(save(dict(self.learned), marks))
+            temporary.write_bytes(in_order(save(dict(self.learned), marks)))
 
     @classmethod
     def load(cls, path: str | Path) -> "FittedScore":
@@ -147,6 +149,18 @@ def fit_score(card: Score, train: Outputs | None, parameters: dict[str, Any]) ->
     return known.once(("fit", spec), lambda: _learn(spec, known))
 
 
+@contextmanager
+def _without_overflow(card: Score, outputs: Outputs) -> Iterator[None]:
+    """A sum that became infinite on the way may end in a number, which then means nothing."""
+    try:
+        with np.errstate(over="raise"):
+            yield
+    except FloatingPointError as error:
+        raise OpenSetError(
+            f"{outputs.name} holds numbers that are too large for the score '{card.name}' (about 1e150 and more)."
+        ) from error
+
+
 def _learn(spec: ScoreSpec, known: Outputs) -> FittedScore:
     card = spec.card
     assert card.learn is not None
@@ -156,7 +170,9 @@ def _learn(spec: ScoreSpec, known: Outputs) -> FittedScore:
     n_classes = known.known_logits().shape[1] if "logits" in card.needs else None
     n_features = known.embedding().shape[1] if "features" in card.needs else None
     learned = Learned()
-    for name, array in card.learn(known, **spec.params).items():
+    with _without_overflow(card, known):
+        arrays = card.learn(known, **spec.params)
+    for name, array in arrays.items():
         # In the order of a file: the same numbers in another order are rounded otherwise, and a threshold may be met.
         learned[name] = np.require(array, np.float64, "C")
     assert set(learned) == set(card.learned), card.name

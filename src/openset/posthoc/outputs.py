@@ -35,13 +35,13 @@ class Outputs:
     ('logits', 'features')
     """
 
-    labels: NDArray[np.integer[Any]] | None = None
     logits: NDArray[np.floating[Any]] | None = None
     features: NDArray[np.floating[Any]] | None = None
+    head: Head | None = None
+    labels: NDArray[np.integer[Any]] | None = None
     background: bool = False
     name: str = "the file"
     """What an error calls them."""
-    head: Head | None = None
 
     @property
     def parts(self) -> tuple[str, ...]:

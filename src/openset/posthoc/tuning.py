@@ -92,7 +92,7 @@ def tune(
     >>> rng = np.random.default_rng(0)
     >>> labels = np.r_[np.arange(60) % 3, np.full(30, -1)]
     >>> logits = 4.0 * np.eye(3)[labels] * (labels >= 0)[:, None] + rng.normal(size=(90, 3))
-    >>> found = tune(Outputs(labels, logits), ["msp", "energy(temperature=1)"], metric="auroc")
+    >>> found = tune(Outputs(logits, labels=labels), ["msp", "energy(temperature=1)"], metric="auroc")
     >>> found.on, len(found.trials)
     ('30 open-set samples (30 negative) of the file', 12)
     """

@@ -5,14 +5,15 @@ import shutil
 from functools import singledispatch
 from typing import Any
 
+from openset._core.numbers import counted, exact, interval, p_text, percent, percents, signed, span
 from openset._core.text import shown
 from openset.evaluation import Evaluation
 from openset.intervals import Comparison
 from openset.metrics import METRICS, titled
 from openset.operating import Rates, Threshold
+from openset.operating.rates import MEANING
 from openset.present.html_text import html_table
 from openset.results.document import Document
-from openset.results.numbers import counted, interval, p_text, percent, percents, signed, span
 from openset.results.table import Cell, Content, Table
 from openset.results.tables import called, overview_table, sample_counts, value_cell
 
@@ -94,8 +95,8 @@ def _comparison(thing: Comparison) -> Table:
 
 @table_of.register
 def _threshold(thing: Threshold) -> Table:
-    rows: list[list[Content]] = [["rejected above", Cell(f"{thing.value:.6g}", thing.value)]]
-    rows += [[_RATES.get(name, name), percent(share)] for name, share in thing.achieved.items()]
+    rows: list[list[Content]] = [["rejected above", Cell(exact(thing.value), thing.value)]]
+    rows += [[MEANING.get(name, name), percent(share)] for name, share in thing.achieved.items()]
     rows.append(["chosen on", counted(thing.n, "sample")])
     if thing.origin.score is not None:
         rows.append(["score", thing.origin.score_text])
@@ -108,18 +109,10 @@ def _threshold(thing: Threshold) -> Table:
 def _rates(thing: Rates) -> Table:
     rows: list[list[Content]] = [
         [
-            _RATES.get(one.name, one.name) + (f" ({called(one.against)})" if one.against != "all" else ""),
+            MEANING.get(one.name, one.name) + (f" ({called(one.against)})" if one.against != "all" else ""),
             Cell(percents(one.value, one.interval.low, one.interval.high), one.value),
             f"{one.count:,} of {one.n:,}",
         ]
         for one in thing.rates.values()
     ]
     return Table(["At the threshold", f"{thing.level:.0%} interval", "samples"], rows, note="\n".join(thing.notes))
-
-
-_RATES = {
-    "acceptance": "knowns accepted",
-    "ccr": "knowns accepted and correct (CCR)",
-    "accuracy_on_accepted": "accuracy on accepted knowns",
-    "fpr": "open-set samples accepted (FPR)",
-}

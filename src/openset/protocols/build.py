@@ -18,6 +18,7 @@ from openset.protocols.classes import ClassLists, RoleClasses, class_lists, same
 from openset.protocols.definition import Definition
 from openset.protocols.held_out import Mask, held_out_as_published, held_out_by_hash
 from openset.protocols.parts import Part, Protocol
+from openset.protocols.repeated import repeated_notes
 from openset.protocols.samples import OPEN, Samples, check_overlap, check_samples
 
 
@@ -208,7 +209,7 @@ def assemble(
         negative_classes=tuple(name for members in lists.negative for name in members.classes),
         unknown_classes=tuple(name for members in lists.unknown for name in members.classes),
         fingerprint=digest.hexdigest()[:16],
-        notes=tuple(notes),
+        notes=(*notes, *repeated_notes(sources, parts)),
         titles=titles,
         **{
             key: Part(

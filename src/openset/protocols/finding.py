@@ -10,6 +10,7 @@ from openset._core.registry import Registry
 from openset._io.paths import is_folder
 from openset._io.yaml_files import read_yaml
 from openset.data.folders import subfolders
+from openset.data.place import data_root
 from openset.errors import OpenSetError, did_you_mean
 from openset.protocols.definition import Definition, parse
 
@@ -29,8 +30,15 @@ def find(name: str | Path) -> Definition:
     if is_folder(path):
         return from_folder(path)
     if path.suffix.lower() in {".yaml", ".yml", ".json"}:
+        path = path if path.exists() or len(path.parts) > 1 else _in_data_root(path)
         return parse(read_yaml(path), name=path.stem, where=str(path), folder=path.parent)
     raise OpenSetError(f"There is no protocol, YAML file or folder '{name}'. {did_you_mean(str(name), PROTOCOLS)}")
+
+
+def _in_data_root(path: Path) -> Path:
+    """The file of that name beside the data sets, if there is one; so a protocol can travel with its data."""
+    kept = data_root() / path
+    return kept if kept.exists() else path
 
 
 def from_folder(folder: Path) -> Definition:

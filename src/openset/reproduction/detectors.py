@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from openset.data.place import data_root
-from openset.detection.measure.evaluation import OpenSetEvaluation, evaluate_data
+from openset.detection.measure.evaluation import evaluate_data
+from openset.detection.measure.result import OpenSetEvaluation
 from openset.detection.measure.sets import OpenSetData, load
 from openset.detection.read.coco import read_ground_truth
 from openset.detection.split import split_classes, write_split

@@ -84,7 +84,7 @@ def _value(values: Sequence[float]) -> Value | None:
 
 
 def _mean(values: Sequence[float]) -> Value | None:
-    return Value(sum(values) / len(values)) if values else None
+    return Value(spread_of(values).value) if values else None
 
 
 def _means(found: Sequence[Trained]) -> dict[str, list[tuple[float, Value]]]:

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from openset._core.numbers import scaled
 from openset.evaluation import Result
-from openset.results.numbers import scaled
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,12 @@ FAST = {
     "cifar10": "fast/cifar10",
     "cifar+10": "fast/cifar+n",
     "cifar+50": "fast/cifar+n",
+    "tinyimagenet": "fast/tinyimagenet",
+    "tinyimagenet-p1": "fast/tinyimagenet",
+    "tinyimagenet-p2": "fast/tinyimagenet",
+    "tinyimagenet-p3": "fast/tinyimagenet",
+    "cub": "fast/cub",
+    "clinc150.yaml": "fast/vectors",
 }
 _OWN_RECIPE = ("maxlogit", "acc_auc", "openauc")
 """Rows of Table 2 that follow the recipe of CE+; the others follow the shorter one of their originals."""

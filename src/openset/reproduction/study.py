@@ -4,16 +4,17 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from openset._core.numbers import counted
 from openset.errors import OpenSetError
+from openset.evaluation import HEADLINE
 from openset.reproduction.options import Options
 from openset.reproduction.recipes import cell_config, recipe_name
-from openset.results.numbers import counted
 from openset.studies.cell import Cell, Layout
 from openset.studies.executors import Executor
 from openset.studies.grid import Execution, run_grid
 from openset.studies.key import Key
 from openset.studies.plan import Plan, make_plan
-from openset.studies.results_files import HEADLINE, Finished, ResultsFile
+from openset.studies.results_files import Finished, ResultsFile
 from openset.studies.running import Outcome, is_finished, reason_of, run_cell
 from openset.train.config import Config
 

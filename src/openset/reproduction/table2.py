@@ -18,12 +18,12 @@ NAME = "openauc/table2"
 SPLITS = (0, 1, 2, 3, 4)
 PROTOCOLS = {
     "smoke": ("digits",),
-    "cpu": ("mnist", "svhn", "cifar10", "cifar+10", "cifar+50"),
+    "cpu": ("mnist", "svhn", "cifar10", "cifar+10", "cifar+50", "tinyimagenet"),
     "paper": ("mnist", "svhn", "cifar10", "cifar+10", "cifar+50", "tinyimagenet"),
 }
 METHODS = {
     "smoke": ("softmax", "maxlogit", "scaled", "acc_auc", "openauc"),
-    "cpu": ("softmax", "maxlogit", "scaled", "acc_auc", "openauc"),
+    "cpu": ("softmax", "gcpl", "rpl", "arpl", "arpl_cs", "maxlogit", "scaled", "acc_auc", "openauc"),
     "paper": ("softmax", "gcpl", "rpl", "arpl", "arpl_cs", "maxlogit", "acc_auc", "openauc"),
 }
 STAND_IN = {"digits": "mnist"}
@@ -47,11 +47,21 @@ def reproduce(options: Options) -> Report:
     """Run the cells that are missing, or only read, and put ours beside the published values."""
     chosen = _chosen(options)
     trouble = [] if options.show else run_study(_cells(chosen), chosen).failures
-    seeds = sorted({*(() if options.show else options.seeds), *seeds_found(options.results, NAME, options.scale)})
-    whole = replace(chosen, splits=SPLITS, seeds=seeds or options.seeds, show=True)
-    outcome = read_study(_cells(whole), whole)
+    whole, outcome = _read(options, chosen)
     failures = tuple(f"{key.title}: {reason}" for key, reason in trouble)
     return _report(whole, outcome, failures)
+
+
+def gaps(options: Options) -> list[Line]:
+    """Differences between methods trained alike, from the results that are there."""
+    return _gaps(*_read(options, _chosen(options)))
+
+
+def _read(options: Options, chosen: Options) -> tuple[Options, Study]:
+    """All that the results folder holds, of every split and seed."""
+    seeds = sorted({*(() if options.show else options.seeds), *seeds_found(options.results, NAME, options.scale)})
+    whole = replace(chosen, splits=SPLITS, seeds=seeds or options.seeds, show=True)
+    return whole, read_study(_cells(whole), whole)
 
 
 def _chosen(options: Options) -> Options:
@@ -192,7 +202,7 @@ def _gaps(options: Options, outcome: Study) -> list[Line]:
         for first, second in _PAIRS:
             if not {first, second} <= set(options.methods):
                 continue
-            pairs = _pairs(_of(outcome, protocol, first), _of(outcome, protocol, second))
+            pairs = pairs_of(_of(outcome, protocol, first), _of(outcome, protocol, second))
             places = _even(pairs)
             told = [published_value(protocol, method) for method in (first, second)]
             gap = None if told[0] is None or told[1] is None else Value(told[0].value - told[1].value)
@@ -202,7 +212,7 @@ def _gaps(options: Options, outcome: Study) -> list[Line]:
     return lines
 
 
-def _pairs(first: Iterable[Finished], second: Iterable[Finished]) -> dict[tuple[int, int], float]:
+def pairs_of(first: Iterable[Finished], second: Iterable[Finished]) -> dict[tuple[int, int], float]:
     """Difference in OpenAUC at each split and seed that both have."""
     one, other = (
         {(cell.key.split, cell.key.seed): cell.value("open_auc").value for cell in cells} for cells in (first, second)

@@ -4,8 +4,9 @@ import os
 import platform
 from datetime import UTC, datetime
 from functools import cache
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+
+from openset._core.versions import versions
 
 _PACKAGES = ("numpy", "polars", "scikit-learn")
 
@@ -16,25 +17,18 @@ def provenance(*packages: str, **facts: object) -> dict[str, str]:
     >>> provenance("scipy", threads=4)["threads"]
     '4'
     """
-    from openset import __version__
-
     return {
         "made": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
-        "openset": __version__,
-        **{package: _version(package) for package in (*_PACKAGES, *packages)},
-        "python": platform.python_version(),
+        **versions(*_PACKAGES, *packages),
         "machine": f"{platform.system()} {platform.machine()}",
-        "cpu": cpu_model(),
-        "cores": str(os.cpu_count()),
+        **{name: str(value) for name, value in processor().items()},
         **{name: str(value) for name, value in facts.items()},
     }
 
 
-def _version(package: str) -> str:
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return "not installed"
+def processor() -> dict[str, object]:
+    """What the processor calls itself, and how many cores it has."""
+    return {"cpu": cpu_model(), "cores": os.cpu_count()}
 
 
 @cache

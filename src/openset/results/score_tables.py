@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 
+from openset._core.numbers import difference, p_number
 from openset.evaluation import Result
 from openset.metrics import METRICS
 from openset.results.document import Document
-from openset.results.numbers import difference, p_number
 from openset.results.paired import Paired
 from openset.results.table import Cell, Content, Table, best_places
 from openset.results.tables import value_cell

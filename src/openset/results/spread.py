@@ -4,9 +4,9 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from openset._core.numbers import counted, mean_and_sd
 from openset.evaluation import Evaluation
 from openset.intervals import over_splits, split_means
-from openset.results.numbers import counted, mean_and_sd
 
 MEANING = (
     "± is the standard deviation over splits; the seeds of a split are averaged first, as they are not independent."
@@ -32,6 +32,11 @@ class Spread:
     def text(self) -> str:
         """`.912 ± .010`."""
         return mean_and_sd(self.value, self.sd)
+
+    @property
+    def excludes_zero(self) -> bool:
+        """Whether there is an interval and 0 lies outside it: of a difference, whether its sign is told."""
+        return self.low is not None and self.high is not None and (self.low > 0 or self.high < 0)
 
     @property
     def counted(self) -> str:

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from openset._core.numbers import number
 from openset._core.shown import Shown
-from openset.results.numbers import number
 
 
 @dataclass(frozen=True)

@@ -1,14 +1,14 @@
 """The tables of a result document."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from openset._core.numbers import bounded, interval, number, p_number, signed, span
 from openset.evaluation import Evaluation, Result
 from openset.metrics import METRICS
 from openset.posthoc import score_text
 from openset.results.document import Document
-from openset.results.numbers import bounded, interval, number, p_number, signed, span
 from openset.results.spread import MEANING
 from openset.results.table import Cell, Content, Table, best_places
 from openset.results.verdict import open_set
@@ -54,30 +54,30 @@ def overview_table(document: Document) -> Table:
     rows: list[list[Content]] = []
     below: list[list[Content]] = []
     note = ""
+    better = [METRICS[one.name].better for one in document.evaluations[0].headline()]
     for part in parts:
         found = headline_table(document, part, arrows=True)
         head = [found.head[0], *several, *found.head[1:]]
-        for sheet, lines in ((rows, with_best(found).rows), (below, found.below)):
+        for sheet, lines in ((rows, with_best(found, [None, *better]).rows), (below, found.below)):
             sheet += [[line[0], *([called(part)] if several else []), *line[1:]] for line in lines]
         note = note or found.note
     return Table(head, rows, below, note=note, align="l" * (1 + len(several)) + "r" * (len(head) - 1 - len(several)))
 
 
-def with_best(table: Table) -> Table:
-    """A table of models with the best value of each column standing out; its head tells by an arrow which is better.
+def with_best(table: Table, better: Sequence[str | None]) -> Table:
+    """A table of models with the best value of each column standing out; `better` is "higher", "lower" or None of each.
 
-    >>> made = with_best(Table(["Model", "AUROC ↑"], [["a", Cell(".9", 0.9)], ["b", Cell(".8", 0.8)]]))
+    >>> made = with_best(Table(["Model", "AUROC"], [["a", Cell(".9", 0.9)], ["b", Cell(".8", 0.8)]]), [None, "higher"])
     >>> [row[1].best for row in made.rows]
     [True, False]
     """
     rows = [list(row) for row in table.rows]
-    for place, title in enumerate(table.head):
+    for place, direction in enumerate(better):
         cells = [row[place] for row in rows]
         values = [cell.value for cell in cells if isinstance(cell, Cell) and cell.value is not None]
-        if len(rows) < 2 or len(values) < len(rows) or not title.endswith(tuple(_ARROWS.values())):
+        if len(rows) < 2 or len(values) < len(rows) or direction is None:
             continue
-        better = next(word for word, arrow in _ARROWS.items() if title.endswith(arrow))
-        for row, cell, best in zip(rows, cells, best_places(values, better=better), strict=True):
+        for row, cell, best in zip(rows, cells, best_places(values, better=direction), strict=True):
             assert isinstance(cell, Cell)
             row[place] = replace(cell, best=best)
     return replace(table, rows=rows)

@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 
+from openset._core.numbers import bounded, difference, number, p_text, percent, percents
 from openset.evaluation import Evaluation, Result
-from openset.results.numbers import bounded, difference, number, p_text, percent, percents
 from openset.results.paired import Paired
 from openset.results.spread import Spread
 from openset.results.views.runs import BenchRow

@@ -1,7 +1,7 @@
 """A watched stream as a table and in words."""
 
+from openset._core.numbers import percent, percents
 from openset.operating.watching import Watched
-from openset.results.numbers import percent, percents
 from openset.results.table import Cell, Content, Table
 
 

@@ -1,6 +1,6 @@
 """Cells for resamples from ranges of scores: the same ones that all rows in memory would give."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,12 +26,10 @@ class CellPieces:
     goes_on: bool
 
 
-def cut_cells(
-    keys: NDArray[Any], kind: NDArray[Any], prediction: NDArray[Any], below: int, passed: Ints, shape: tuple[int, int]
-) -> CellPieces:
+def cut_cells(keys: NDArray[Any], entries: Ints, below: int, passed: Ints, table: Callable[[Ints], Ints]) -> CellPieces:
     """Divide a range where cells end: after the last of tied samples, when so many have been `passed` or more.
 
-    `below`: samples in lower ranges; `shape`: numbers of kinds and classes.
+    `below`: samples in lower ranges; `table` counts entries by kind and class.
     """
     ends = np.flatnonzero(np.append(keys[1:] != keys[:-1], True))
     here = passed[(passed > below) & (passed <= below + len(keys))] - below
@@ -40,12 +38,10 @@ def cut_cells(
     if goes_on:
         last = np.append(last, len(keys) - 1)
     first = np.append(0, last[:-1] + 1)
-    size = shape[0] * shape[1]
-    entry = kind.astype(np.int64) * shape[1] + prediction
-    counts = np.zeros((len(last), size), dtype=np.int64)
-    for piece, (start, stop) in enumerate(zip(first.tolist(), (last + 1).tolist(), strict=True)):
-        np.add.at(counts[piece], entry[start:stop], 1)
-    return CellPieces(counts.reshape(-1, *shape), keys[first], keys[last], goes_on)
+    counts = np.stack(
+        [table(entries[start:stop]) for start, stop in zip(first.tolist(), (last + 1).tolist(), strict=True)]
+    )
+    return CellPieces(counts, keys[first], keys[last], goes_on)
 
 
 def join_cells(pieces: Sequence[CellPieces | None], kinds: tuple[OpenKind, ...], class_totals: Ints) -> Cells:

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from openset._core import sorting
-from openset._core.cells import CellCounts, Cells, cell_ends, cells_for
-from openset._core.checks import Bools
+from openset._core.cells import Cells, cell_ends, cells_for
+from openset._core.checks import UNKNOWN, Bools
 from openset._core.fingerprint import fingerprint
-from openset._core.kinds import FIRST_OPEN, RIGHT, WRONG, OpenKind, chosen_kinds
+from openset._core.kinds import FIRST_OPEN, RIGHT, WRONG, OpenKind
 from openset.scale.bins import Bins
 from openset.scale.rows import Rows
 
@@ -144,59 +144,6 @@ class Counted:
         unknown = np.full(len(counts), np.nan)  # where cells end only the rows tell
         return Cells(counts, self.kinds, self.class_totals, tied, unknown)
 
-    def orders(self, plan: Plan, *, per_class: bool, predicted: bool) -> "Orders":
-        """The best and the worst possible order of the samples inside the bins.
-
-        `per_class`: with counts of every class, in coarse bins. Not `predicted`: right and misclassified knowns are
-        alike.
-        """
-        counts = self.classes if per_class else self.fine[:, :, None]
-        tied = self.coarse_tied(plan) if per_class else self.tied
-        if not predicted:
-            counts = counts.copy()
-            counts[:, RIGHT] += counts[:, WRONG]
-            counts[:, WRONG] = 0
-        used = counts.any(axis=(1, 2))
-        counts, tied = counts[used], tied[used]
-        best, worst = (ordered(counts, tied, best=best) for best in (True, False))
-        return Orders(best, worst, np.repeat(tied, 3), self.kinds, self.class_totals)
-
-
-@dataclass(frozen=True, eq=False)
-class Orders:
-    """Accepted samples along the best and the worst order: see `ordered`."""
-
-    best: Ints
-    worst: Ints
-    tied: Bools
-    kinds: tuple[OpenKind, ...]
-    class_totals: Ints
-
-    def against(self, against: str) -> tuple[CellCounts, CellCounts]:
-        """Counts along the best and along the worst order."""
-        chosen, n_classes = chosen_kinds(self.kinds, against), len(self.class_totals)
-        best, worst = (
-            CellCounts(states, chosen, self.class_totals, n_classes, self.tied) for states in (self.best, self.worst)
-        )
-        return best, worst
-
-
-def ordered(counts: Ints, tied: Bools, *, best: bool) -> Ints:
-    """(3 bins + 1, kinds, K) accepted samples, where a bin is passed in three steps.
-
-    At best correct knowns come first, then wrong ones, then open-set samples; at worst the other way round. In a bin of
-    one score all come together, at the third step.
-    """
-    n, n_kinds, n_classes = counts.shape
-    steps = np.zeros((n, 3, n_kinds, n_classes), dtype=np.int64)
-    blocks = [slice(RIGHT, WRONG), slice(WRONG, FIRST_OPEN), slice(FIRST_OPEN, None)]
-    for place, block in enumerate(blocks if best else blocks[::-1]):
-        steps[~tied, place, block] = counts[~tied, block]
-    steps[tied, 2] = counts[tied]
-    states = np.zeros((3 * n + 1, n_kinds, n_classes), dtype=np.int64)
-    np.cumsum(steps.reshape(3 * n, n_kinds, n_classes), axis=0, out=states[1:])
-    return states
-
 
 def count_rows(rows: Rows, plan: Plan) -> Counted:
     """Count some rows."""
@@ -204,11 +151,8 @@ def count_rows(rows: Rows, plan: Plan) -> Counted:
     n_classes = 1 + int(max(rows.label.max(), rows.prediction.max(), 0))
     fine = np.zeros(plan.bins.n * n_kinds, dtype=np.int64)
     table = np.zeros(plan.n_coarse * n_kinds * n_classes, dtype=np.int64)
-    missed = np.zeros(n_classes, dtype=np.int64)
-    word = np.uint16 if plan.bins.width == 32 else np.uint64
-    lowest: NDArray[Any] = np.full(plan.bins.n, np.iinfo(word).max, dtype=word)
-    highest: NDArray[Any] = np.zeros(plan.bins.n, dtype=word)
-    several = np.zeros(plan.bins.n, dtype=np.bool_)  # bins that are known to hold more than one score
+    labels = np.zeros(n_classes - UNKNOWN, dtype=np.int64)
+    spread = _Spread(plan.bins)
     coarse = (plan.coarse * (n_kinds * n_classes)).astype(np.int32)
     for block in range(0, len(rows), _BLOCK):
         n = min(_BLOCK, len(rows) - block)
@@ -218,23 +162,36 @@ def count_rows(rows: Rows, plan: Plan) -> Counted:
             run = slice(block + here.start, block + here.stop)
             kind = rows.kind(run)
             number, rest = plan.bins.place(sorting.order_keys(rows.score[run]))
-            new = np.flatnonzero(~several.take(number))
-            if len(new):
-                places, rest = number[new], rest[new]
-                np.minimum.at(lowest, places, rest)
-                np.maximum.at(highest, places, rest)
-                several[places] = lowest[places] < highest[places]
-            missed += np.bincount(rows.label[run][kind == WRONG], minlength=n_classes)
+            spread.widen(number, rest)
+            labels += np.bincount(rows.label[run] - UNKNOWN, minlength=len(labels))
             place = coarse.take(number)
             number *= n_kinds
-            number += kind
-            entry[here] = number
+            np.add(number, kind, out=entry[here])
             kind *= n_classes
             place += kind
-            place += rows.prediction[run]
-            cell[here] = place
+            np.add(place, rows.prediction[run], out=cell[here])
         fine += np.bincount(entry, minlength=len(fine))
         table += np.bincount(cell, minlength=len(table))
     classes = table.reshape(plan.n_coarse, n_kinds, n_classes)
-    totals = classes[:, RIGHT].sum(axis=0) + missed
-    return Counted(rows.kinds, fine.reshape(-1, n_kinds), lowest, highest, classes, totals)
+    return Counted(
+        rows.kinds, fine.reshape(-1, n_kinds), spread.lowest, spread.highest, classes, labels[-UNKNOWN:].copy()
+    )
+
+
+class _Spread:
+    """Smallest and largest score in each bin, as the bits after the prefix."""
+
+    def __init__(self, bins: Bins) -> None:
+        word = np.uint16 if bins.width == 32 else np.uint64
+        self.lowest: NDArray[Any] = np.full(bins.n, np.iinfo(word).max, dtype=word)
+        self.highest: NDArray[Any] = np.zeros(bins.n, dtype=word)
+        self._several = np.zeros(bins.n, dtype=np.bool_)
+
+    def widen(self, number: NDArray[Any], rest: NDArray[Any]) -> None:
+        """By scores with these bits in these bins. Bins that are known to hold several scores stay as they are."""
+        new = np.flatnonzero(~self._several.take(number))
+        if len(new):
+            places, rest = number[new], rest[new]
+            np.minimum.at(self.lowest, places, rest)
+            np.maximum.at(self.highest, places, rest)
+            self._several[places] = self.lowest[places] < self.highest[places]

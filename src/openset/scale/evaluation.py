@@ -19,8 +19,9 @@ from openset._core.resampling import Request, cell_values, lost_spread
 from openset.errors import OpenSetError, check_choice
 from openset.evaluation import Also, Evaluation, check_options, hints, requests_for, resamples_for, results_of
 from openset.intervals import delong_fold, delong_interval, intervals_of
-from openset.scale.counting import Counted, Orders, Plan
+from openset.scale.counting import Counted, Plan
 from openset.scale.engines import ENGINES
+from openset.scale.orders import Orders, live_ranges
 from openset.scale.passes import count_all, fold_all
 from openset.scale.ranges import RANGE_ROWS, Ranges
 from openset.scale.source import Source
@@ -83,7 +84,8 @@ def evaluate_source(
             measured = _bounds(asked, counted, plan, intervals=intervals)
         else:
             ranges = Ranges.planned(counted, plan, counted.n_classes, range_rows)
-            parts, cells = fold_all(source, runner, store, ranges, counted, asked.everything, passed, advance)
+            live = live_ranges(counted, plan, asked.everything, ranges.starts)
+            parts, cells = fold_all(source, runner, store, ranges, counted, asked.everything, live, passed, advance)
             measured = _exact(asked, counted, parts, cells)
     n_resamples = resamples_for(counted.n_rows) if n_resamples is None else n_resamples
     spans: list[tuple[float | None, float | None]] = [(None, None)] * len(asked.requests)
@@ -161,7 +163,7 @@ class _Asked:
         return {
             place: (delong_fold(right=request.metric.uses_predictions), request.against)
             for place, request in enumerate(self.requests)
-            if request.metric.interval == "delong" and not request.params
+            if request.metric.has_delong(request.params)
         }
 
     @cached_property
@@ -221,7 +223,7 @@ def _bounds(asked: _Asked, counted: Counted, plan: Plan, *, intervals: bool) -> 
     for request, fold in zip(asked.requests, asked.folds, strict=True):
         sort = fold.per_class, request.metric.uses_predictions
         if sort not in orders:
-            orders[sort] = counted.orders(plan, per_class=sort[0], predicted=sort[1])
+            orders[sort] = Orders.of(counted, plan, per_class=sort[0], predicted=sort[1])
         key = (request.against, *sort)
         if key not in made:
             made = {one: counts for one, counts in made.items() if one[0] == request.against}  # the others are done

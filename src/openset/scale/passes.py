@@ -8,13 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from openset._core.cells import Cells
+from openset._core.checks import Bools
 from openset._core.folds import Fold
-from openset._core.kinds import FIRST_OPEN
 from openset.scale.cells import CellPieces, join_cells
 from openset.scale.counting import Counted, Plan, count_rows
 from openset.scale.engines import Engine
 from openset.scale.ranges import Ranges, RangeTask, fold_range, sort_part
 from openset.scale.source import Part, Source, changed, read_rows, sample_rows
+from openset.scale.states import Totals
 from openset.scale.store import Store
 
 Ints = NDArray[np.int64]
@@ -70,13 +71,12 @@ class _Fold:
     """Count one range."""
 
     ranges: Ranges
-    totals: Ints
-    class_totals: Ints
+    totals: Totals
     asked: Sequence[tuple[Fold, str]]
     passed: Ints | None
 
     def __call__(self, task: RangeTask) -> tuple[list[Any], CellPieces | None]:
-        return fold_range(task, self.ranges, self.totals, self.class_totals, self.asked, self.passed)
+        return fold_range(task, self.ranges, self.totals, self.asked, self.passed)
 
 
 def fold_all(
@@ -86,14 +86,18 @@ def fold_all(
     ranges: Ranges,
     counted: Counted,
     asked: Sequence[tuple[Fold, str]],
+    live: Bools,
     passed: Ints | None,
     advance: Advance,
 ) -> tuple[list[list[Any]], Cells | None]:
-    """Two more steps: the contributions to every fold, in the order of the ranges, and cells for resamples."""
+    """Two more steps: the contributions to every fold, in the order of the ranges, and cells for resamples.
+
+    `live` (ranges, folds): whether a range can matter to a fold.
+    """
     n_parts = len(source.parts)
     store.check_room(source.n_rows * ranges.dtype.itemsize)
     cuts: list[Ints | None] = [None] * n_parts
-    classes = np.zeros((ranges.n, FIRST_OPEN + len(ranges.kinds), ranges.n_classes), dtype=np.int64)
+    classes = np.zeros((ranges.n, ranges.n_kinds, ranges.n_classes), dtype=np.int64)
     for place, part in enumerate(source.parts):
         found = store.load_sorted(place, ranges.dtype.itemsize)
         if found is not None:
@@ -106,8 +110,7 @@ def fold_all(
         classes += more
         advance(source.parts[left[number]].rows)
     below = np.cumsum(classes, axis=0) - classes
-    totals = classes.sum(axis=0)
-    if not np.array_equal(totals, counted.classes.sum(axis=0)):
+    if not np.array_equal(classes.sum(axis=0), counted.classes.sum(axis=0)):
         raise changed(source.name)
     borders = np.array(cuts)  # (parts, ranges + 1)
     tasks = [
@@ -118,12 +121,13 @@ def fold_all(
                 for place, (start, stop) in enumerate(borders[:, number : number + 2])
             ),
             below[number],
+            tuple(np.flatnonzero(live[number]).tolist()),
         )
         for number in range(ranges.n)
     ]
     contributions: list[list[Any]] = [[] for _ in tasks]
     pieces: list[CellPieces | None] = [None] * len(tasks)
-    work = _Fold(ranges, totals, counted.class_totals, asked, passed)
+    work = _Fold(ranges, Totals(classes.sum(axis=(0, 2)), counted.class_totals), asked, passed)
     for number, (parts, cells) in engine.run(work, tasks):
         contributions[number], pieces[number] = parts, cells
         advance(sum(rows for _, _, rows in tasks[number].parts))

@@ -13,29 +13,35 @@ import numpy as np
 from numpy.typing import NDArray
 
 from openset._core import sorting
-from openset._core.checks import Bools
-from openset._core.counts import Below, Counts, Ranking
 from openset._core.folds import Fold
-from openset._core.kinds import FIRST_OPEN, RIGHT, OpenKind, chosen_kinds
+from openset._core.kinds import FIRST_OPEN, OpenKind, chosen_kinds
 from openset._io.atomic import replacing
+from openset._io.passing import read_passing, write_passing
 from openset.errors import OpenSetError
 from openset.scale.cells import CellPieces, cut_cells
 from openset.scale.counting import Counted, Plan
 from openset.scale.rows import Rows
+from openset.scale.states import RangeStates, Totals
 
 Ints = NDArray[np.int64]
 RANGE_ROWS = 1 << 21
 """Rows of a range, about."""
-_FIELD = 16  # bits of a label and of a prediction that travel with a float32
-_LONG = np.dtype([("key", np.uint64), ("code", np.int32), ("prediction", np.int32)])
+_ENTRY = 32  # bits for kind and prediction
+_LONG = np.dtype([("key", np.uint64), ("entry", np.uint32)])
 
 
 @dataclass(frozen=True, eq=False)
 class Ranges:
-    """Where ranges of scores begin, and how rows are written down in between."""
+    """Where ranges of scores begin, and how rows are written down in between.
+
+    Of a row are kept its score and its entry: kind and predicted class. The label of a misclassified known is not
+    needed any more: how many knowns each class has is known from the counts.
+    """
 
     borders: NDArray[np.uint64]
     """Smallest key of every range but the first."""
+    starts: Ints
+    """First bin of every range, and how many bins there are."""
     kinds: tuple[OpenKind, ...]
     n_classes: int
     width: int
@@ -45,8 +51,20 @@ class Ranges:
         """Ranges of about so many rows; a bin is never divided."""
         passed = np.cumsum(counted.fine.sum(axis=1))
         after = np.searchsorted(passed, np.arange(rows, int(passed[-1]), rows), side="left") + 1
-        starts = np.unique(after[after < len(passed)])
-        return cls(plan.bins.least_keys()[starts], counted.kinds, n_classes, plan.bins.width)
+        inner = np.unique(after[after < len(passed)])
+        found = cls(
+            plan.bins.least_keys()[inner],
+            np.concatenate(([0], inner, [len(passed)])),
+            counted.kinds,
+            n_classes,
+            plan.bins.width,
+        )
+        if found.n_kinds << found.class_bits > 1 << _ENTRY:
+            raise OpenSetError(
+                f"{n_classes:,} classes and {len(counted.kinds):,} kinds of open-set samples are too many for exact "
+                "values: use --bounds."
+            )
+        return found
 
     @property
     def n(self) -> int:
@@ -54,9 +72,19 @@ class Ranges:
         return len(self.borders) + 1
 
     @property
+    def n_kinds(self) -> int:
+        """Right and wrong knowns, and open kinds."""
+        return FIRST_OPEN + len(self.kinds)
+
+    @property
+    def class_bits(self) -> int:
+        """Bits of the predicted class in an entry."""
+        return (self.n_classes - 1).bit_length()
+
+    @property
     def short(self) -> bool:
-        """Whether score, label and prediction fit into 64 bits."""
-        return self.width == 32 and self.n_classes + len(self.kinds) < 1 << _FIELD
+        """Whether score and entry fit into 64 bits."""
+        return self.width == _ENTRY
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -64,44 +92,49 @@ class Ranges:
         return np.dtype(np.uint64) if self.short else _LONG
 
     def packed(self, rows: Rows) -> NDArray[Any]:
-        """Rows in the order of their scores. The code is the number of an open kind, or, after these, of a class."""
-        kind = rows.kind(slice(None))
-        places = np.array([0, 0, *(self.kinds.index(one) if one in self.kinds else 0 for one in rows.kinds)])
-        code = np.where(kind < FIRST_OPEN, rows.label + np.int32(len(self.kinds)), places[kind])
-        keys = sorting.order_keys(rows.score)
+        """Rows in the order of their scores."""
+        places = [0, 1, *(FIRST_OPEN + self.kinds.index(one) if one in self.kinds else 0 for one in rows.kinds)]
+        entries = np.array(places, dtype=np.uint64) << np.uint64(self.class_bits)
+        packed = np.empty(len(rows), dtype=np.uint64)
+        for run in sorting.runs(len(rows)):
+            entry = entries.take(rows.kind(run))
+            entry |= rows.prediction[run].astype(np.uint64)
+            if self.short:
+                entry |= sorting.order_keys(rows.score[run]).astype(np.uint64) << np.uint64(_ENTRY)
+            packed[run] = entry
         if self.short:
-            packed = keys.astype(np.uint64) << np.uint64(2 * _FIELD)
-            packed |= code.astype(np.uint64) << np.uint64(_FIELD)
-            packed |= rows.prediction.astype(np.uint64)
             packed.sort()
             return packed
+        keys = sorting.order_keys(rows.score)
         order = np.argsort(keys, kind="stable")
         long = np.empty(len(rows), dtype=_LONG)
-        long["key"], long["code"], long["prediction"] = keys[order], code[order], rows.prediction[order]
+        long["key"], long["entry"] = keys[order], packed[order]
         return long
 
     def cut(self, packed: NDArray[Any]) -> Ints:
         """Where each range begins among sorted rows, and where the last one ends."""
         if self.short:
-            inner = np.searchsorted(packed, self.borders << np.uint64(2 * _FIELD))
+            inner = np.searchsorted(packed, self.borders << np.uint64(_ENTRY))
         else:
             inner = np.searchsorted(packed["key"], self.borders)
         return np.concatenate(([0], inner, [len(packed)]))
 
-    def unpacked(self, packed: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-        """Keys, codes and predictions."""
+    def keys(self, packed: NDArray[Any]) -> NDArray[Any]:
+        """Keys of the scores."""
         if self.short:
-            mask = np.uint64((1 << _FIELD) - 1)
-            keys = (packed >> np.uint64(2 * _FIELD)).astype(np.uint32)
-            code = (packed >> np.uint64(_FIELD) & mask).astype(np.int32)
-            return keys, code, (packed & mask).astype(np.int32)
-        keys = packed["key"].astype(np.uint32 if self.width == 32 else np.uint64)
-        return keys, packed["code"], packed["prediction"]
+            return np.asarray((packed >> np.uint64(_ENTRY)).astype(np.uint32))
+        return np.ascontiguousarray(packed["key"])
 
-    def kind_of(self, code: NDArray[Any], prediction: NDArray[Any]) -> NDArray[Any]:
-        """Kind of each row: right, wrong, then open kinds."""
-        known = code >= len(self.kinds)
-        return np.where(known, code != prediction + len(self.kinds), code + FIRST_OPEN)
+    def entries(self, packed: NDArray[Any]) -> Ints:
+        """Kinds and predicted classes, as places in a table."""
+        if self.short:
+            return np.asarray((packed & np.uint64((1 << _ENTRY) - 1)).view(np.int64))
+        return np.asarray(packed["entry"].astype(np.int64))
+
+    def table(self, entries: Ints) -> Ints:
+        """(kinds, K) how many there are of each."""
+        counts = np.bincount(entries, minlength=self.n_kinds << self.class_bits)
+        return counts.reshape(self.n_kinds, -1)[:, : self.n_classes]
 
 
 def sort_part(rows: Rows, ranges: Ranges, file: Path) -> tuple[Ints, Ints]:
@@ -111,16 +144,16 @@ def sort_part(rows: Rows, ranges: Ranges, file: Path) -> tuple[Ints, Ints]:
     """
     packed = ranges.packed(rows)
     cuts = ranges.cut(packed)
-    _, code, prediction = ranges.unpacked(packed)
-    kind = ranges.kind_of(code, prediction)
-    n_kinds = FIRST_OPEN + len(ranges.kinds)
-    classes = np.zeros((ranges.n, n_kinds * ranges.n_classes), dtype=np.int64)
-    entry = kind * ranges.n_classes + prediction
+    classes = np.zeros((ranges.n, ranges.n_kinds, ranges.n_classes), dtype=np.int64)
     for number, (start, stop) in enumerate(zip(cuts[:-1].tolist(), cuts[1:].tolist(), strict=True)):
-        classes[number] = np.bincount(entry[start:stop], minlength=classes.shape[1])
-    with replacing(file) as temporary:
-        packed.tofile(temporary)
-    return cuts, classes.reshape(ranges.n, n_kinds, ranges.n_classes)
+        for run in sorting.runs(stop - start):
+            classes[number] += ranges.table(ranges.entries(packed[start:stop][run]))
+    try:
+        with replacing(file) as temporary:
+            write_passing(temporary, packed)
+    except OpenSetError as error:
+        raise OpenSetError(f"{error} Name another folder with --temp, or use --bounds, which needs none.") from error
+    return cuts, classes
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,6 +165,8 @@ class RangeTask:
     """From each part: its file, the first row and how many."""
     below: Ints
     """(kinds, K) rows of lower ranges."""
+    wanted: tuple[int, ...]
+    """Which folds the range can matter to."""
 
 
 def gather_range(task: RangeTask, ranges: Ranges) -> NDArray[Any]:
@@ -139,7 +174,7 @@ def gather_range(task: RangeTask, ranges: Ranges) -> NDArray[Any]:
     pieces = [np.empty(0, dtype=ranges.dtype)]
     for file, first, rows in task.parts:
         if rows:
-            piece = np.fromfile(file, dtype=ranges.dtype, count=rows, offset=first * ranges.dtype.itemsize)
+            piece = read_passing(file, ranges.dtype, first, rows)
             if len(piece) != rows:
                 raise OpenSetError(f"{file}, a temporary file, is cut off: run the command again.")
             pieces.append(piece)
@@ -151,14 +186,9 @@ def gather_range(task: RangeTask, ranges: Ranges) -> NDArray[Any]:
 
 
 def fold_range(
-    task: RangeTask,
-    ranges: Ranges,
-    totals: Ints,
-    class_totals: Ints,
-    asked: Sequence[tuple[Fold, str]],
-    passed: Ints | None,
+    task: RangeTask, ranges: Ranges, totals: Totals, asked: Sequence[tuple[Fold, str]], passed: Ints | None
 ) -> tuple[list[Any], CellPieces | None]:
-    """What the range contributes to each fold; None where it has no sample that the fold looks at.
+    """What the range contributes to each fold that it can matter to; None to the others.
 
     With `passed`, also its part of the cells from which resamples are drawn.
     """
@@ -166,23 +196,12 @@ def fold_range(
     found: list[Any] = [None] * len(asked)
     if not len(packed):
         return found, None
-    keys, code, prediction = ranges.unpacked(packed)
+    keys, entries = ranges.keys(packed), ranges.entries(packed)
     del packed
-    n_open = len(ranges.kinds)
-    known = code >= n_open
-    labels = np.array([kind.label for kind in ranges.kinds])
-    word = np.int16 if ranges.n_classes < 1 << 15 else np.int32  # NumPy groups short numbers much faster
-    label = np.where(known, code - n_open, labels[np.minimum(code, n_open - 1)]).astype(word)
-    prediction = prediction.astype(word)
-    no_order = np.empty(len(keys), dtype=np.uint8)  # which rows of the input they are is not known any more
-    ranking = Ranking(sorting.scores_of_keys(keys), label, prediction, ranges.n_classes, no_order)  # type: ignore[arg-type]
+    states = _states(task, ranges, totals, keys, entries)
     for against in dict.fromkeys(against for _, against in asked):
-        chosen = chosen_kinds(ranges.kinds, against)
-        only = ranking if chosen.all() else ranking.only(known | chosen[np.minimum(code, n_open - 1)])
-        if not len(only.label):
-            continue
-        counts = Counts(only, below=_below(task, ranges, chosen, totals, class_totals, keys.dtype))
-        places = [place for place, (_, where) in enumerate(asked) if where == against]
+        counts = states.against(chosen_kinds(ranges.kinds, against))
+        places = [place for place in task.wanted if asked[place][1] == against]
         parts: list[list[Any]] = [[] for _ in places]
         for run in counts.windows():
             for own, place in zip(parts, places, strict=True):
@@ -191,29 +210,17 @@ def fold_range(
             found[place] = asked[place][0].join(own)
     if passed is None:
         return found, None
-    kind = ranges.kind_of(code, prediction)
-    shape = FIRST_OPEN + n_open, ranges.n_classes
-    return found, cut_cells(keys, kind, prediction, int(task.below.sum()), passed, shape)
+    return found, cut_cells(keys, entries, int(task.below.sum()), passed, ranges.table)
 
 
-def _below(
-    task: RangeTask, ranges: Ranges, chosen: Bools, totals: Ints, class_totals: Ints, dtype: np.dtype[Any]
-) -> Below:
-    """What lies below a range, of the knowns and the open-set samples that are looked at."""
-    looked_at = np.concatenate(([True, True], chosen))
-    taken = task.below[looked_at].sum(axis=0)
+def _states(task: RangeTask, ranges: Ranges, totals: Totals, keys: NDArray[Any], entries: Ints) -> RangeStates:
+    kind = np.empty(len(keys), dtype=np.min_scalar_type(ranges.n_kinds - 1))
+    prediction = np.empty(len(keys), dtype=np.min_scalar_type(ranges.n_classes - 1))  # NumPy groups short ones faster
+    for run in sorting.runs(len(keys)):
+        kind[run] = entries[run] >> ranges.class_bits
+        prediction[run] = entries[run] & ((1 << ranges.class_bits) - 1)
     threshold = -np.inf
     if task.number:  # between the scores of this range and those of the one before
-        key = np.array([int(ranges.borders[task.number - 1]) - 1]).astype(dtype)
+        key = np.array([int(ranges.borders[task.number - 1]) - 1]).astype(keys.dtype)
         threshold = float(sorting.scores_of_keys(key)[0])
-    return Below(
-        threshold=threshold,
-        accepted=int(taken.sum()),
-        open=int(task.below[FIRST_OPEN:][chosen].sum()),
-        right=int(task.below[RIGHT].sum()),
-        hits=task.below[RIGHT],
-        taken=taken,
-        n_samples=int(totals[looked_at].sum()),
-        n_open=int(totals[FIRST_OPEN:][chosen].sum()),
-        class_totals=class_totals,
-    )
+    return RangeStates(keys, kind, prediction, task.below, threshold, totals)

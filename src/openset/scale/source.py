@@ -1,7 +1,5 @@
 """Many Parquet files as one table of scores: found by a pattern or folder, checked, read part by part."""
 
-import glob
-import json
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -11,8 +9,8 @@ import numpy as np
 
 from openset._core import checks
 from openset._core.checks import RESERVED_GROUPS
-from openset._io.parquet import readable
-from openset._io.parquet_pages import check_pages, row_groups
+from openset._io.parquet_files import Files, files_of
+from openset._io.score_files import naming, parse_metadata
 from openset.errors import OpenSetError
 from openset.scale.rows import Rows
 
@@ -21,7 +19,6 @@ if TYPE_CHECKING:
 
 _NEEDED = ("label", "prediction", "unknown_score")
 _GROUP = "group"
-_SIGNS = "*?["
 PART_ROWS = 1 << 22
 """Rows that are read at once, about."""
 _SAMPLE = 1 << 20
@@ -73,43 +70,19 @@ class Source:
         return list(dict.fromkeys(part.file for part in self.parts))
 
 
-def is_many(text: str) -> bool:
-    """Whether a name on the command line is a pattern or a folder, that is, files that are one model's rows."""
-    return not Path(text).is_file() and (Path(text).is_dir() or any(sign in text for sign in _SIGNS))
-
-
-def find_files(text: str) -> list[Path]:
-    """Parquet files that a pattern matches, or that lie in a folder, in the order of their names."""
-    path = Path(text)
-    if path.is_file():
-        return [path]
-    if path.is_dir():
-        found = sorted(path.rglob("*.parquet"))
-        if not found:
-            raise OpenSetError(f"{text} is a folder without .parquet files.")
-        return found
-    matching = glob.glob(text, recursive=True)  # noqa: PTH207 (a pattern may begin anywhere)
-    found = sorted(file for file in map(Path, matching) if file.is_file())
-    if not found:
-        raise OpenSetError(f"Nothing matches '{text}': put the pattern in quotes, and check the folder.")
-    odd = next((file for file in found if file.suffix.lower() != ".parquet"), None)
-    if odd is not None:
-        raise OpenSetError(f"{odd} is not a .parquet file: '{text}' must match Parquet files alone.")
-    return found
-
-
 def open_source(text: str, part_rows: int = PART_ROWS) -> Source:
     """What lies there, by the files' own accounts; no row is read."""
     parts: list[Part] = []
     first: _Described | None = None
     wide = False
-    for file in find_files(text):
-        about = _describe(file)
+    files = files_of(text)
+    for file in files.find(text):
+        about = _describe(file, files)
         if first is None:
             first = about
         _check_alike(about, first)
         wide |= about.wide
-        parts += _parts_of(about, part_rows)
+        parts += _parts_of(about, part_rows, files.state(file))
     assert first is not None
     if not parts:
         raise OpenSetError(f"{text}: there are no rows.")
@@ -118,7 +91,7 @@ def open_source(text: str, part_rows: int = PART_ROWS) -> Source:
 
 @dataclass(frozen=True)
 class _Described:
-    file: Path
+    file: str
     columns: tuple[str, ...]
     class_names: tuple[str, ...] | None
     meta: dict[str, Any]
@@ -126,14 +99,11 @@ class _Described:
     groups: tuple[int, ...]
 
 
-def _describe(file: Path) -> _Described:
+def _describe(file: str, files: Files) -> _Described:
     import polars as pl
 
-    with readable(file):
-        check_pages(file)
-        schema = pl.scan_parquet(file, glob=False).collect_schema()
-        groups = tuple(row_groups(file))
-        about = pl.read_parquet_metadata(file).get("openset", "{}")
+    about = files.describe(file)
+    schema = about.schema
     lacking = [name for name in _NEEDED if name not in schema]
     if lacking:
         raise OpenSetError(
@@ -152,24 +122,12 @@ def _describe(file: Path) -> _Described:
         )
     if _GROUP in schema and not (schema[_GROUP] == pl.String or isinstance(schema[_GROUP], pl.Categorical | pl.Enum)):
         raise OpenSetError(f"{file}: column 'group' holds {schema[_GROUP]}; it must be text.")
-    names, meta = _own(about)
-    columns = (*_NEEDED, *([_GROUP] if _GROUP in schema else []))
-    return _Described(file, columns, names, meta, schema["unknown_score"] == pl.Float64, groups)
-
-
-def _own(text: str) -> tuple[tuple[str, ...] | None, dict[str, Any]]:
-    """Class names and meta that `Scores.write` left in a file."""
     try:
-        content = json.loads(text)
-    except ValueError:
-        return None, {}
-    if not isinstance(content, dict):
-        return None, {}
-    names, meta = content.get("class_names"), content.get("meta")
-    return (
-        tuple(map(str, names)) if isinstance(names, list) else None,
-        meta if isinstance(meta, dict) else {},
-    )
+        names, meta = parse_metadata(about.metadata)
+    except OpenSetError as error:
+        raise naming(Path(file), error) from error
+    columns = (*_NEEDED, *([_GROUP] if _GROUP in schema else []))
+    return _Described(file, columns, names, meta, schema["unknown_score"] == pl.Float64, about.groups)
 
 
 def _check_alike(one: _Described, first: _Described) -> None:
@@ -190,9 +148,8 @@ def _check_alike(one: _Described, first: _Described) -> None:
         )
 
 
-def _parts_of(about: _Described, part_rows: int) -> list[Part]:
+def _parts_of(about: _Described, part_rows: int, state: tuple[int, int]) -> list[Part]:
     """Neighbouring groups of rows up to so many rows; a larger group is divided."""
-    size, changed_at = _state(about.file)
     cuts, at = [0], 0
     for rows in about.groups:
         if rows > 2 * part_rows:
@@ -203,9 +160,7 @@ def _parts_of(about: _Described, part_rows: int) -> list[Part]:
             cuts.append(at)
     cuts.append(at)
     return [
-        Part(str(about.file), start, stop - start, size, changed_at, about.groups)
-        for start, stop in pairwise(cuts)
-        if stop > start
+        Part(about.file, start, stop - start, *state, about.groups) for start, stop in pairwise(cuts) if stop > start
     ]
 
 
@@ -214,13 +169,10 @@ def _parts_of(about: _Described, part_rows: int) -> list[Part]:
 
 def read_rows(part: Part, source: Source) -> Rows:
     """The rows of a part, checked; an error names file, group of rows and row."""
-    import polars as pl
-
-    file = Path(part.file)
-    if _state(file) != (part.size, part.changed):
+    file, files = part.file, files_of(part.file)
+    if files.state(file) != (part.size, part.changed):
         raise changed(file)
-    with readable(file):
-        table = pl.scan_parquet(file, glob=False).slice(part.first, part.rows).select(source.columns).collect()
+    table = files.read(file, part.first, part.rows, source.columns, part.groups)
     if table.height != part.rows:
         raise changed(file)
     try:
@@ -229,16 +181,7 @@ def read_rows(part: Part, source: Source) -> Rows:
         raise OpenSetError(f"{file}: {error}") from error
 
 
-def _state(file: Path) -> tuple[int, int]:
-    """Size and time of the last change, in nanoseconds."""
-    try:
-        stat = file.stat()
-    except OSError as error:
-        raise OpenSetError(f"{file} is gone or cannot be read any more: {error.strerror}.") from error
-    return stat.st_size, stat.st_mtime_ns
-
-
-def changed(file: Path | str) -> OpenSetError:
+def changed(file: str) -> OpenSetError:
     """What is said of a file that is not what it was."""
     return OpenSetError(f"{file} changed while it was being evaluated: run the command again when nobody writes to it.")
 

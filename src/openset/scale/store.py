@@ -20,7 +20,7 @@ from openset.scale.counting import Counted
 from openset.scale.source import Source
 
 _EVERY = 10.0  # seconds between two saves of the counts
-_FORMAT = "1"
+_FORMAT = "2"
 
 
 class Store:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from openset.errors import OpenSetError
+from openset.evaluation import HEADLINE
 from openset.metrics import METRICS
 from openset.protocols import n_splits
 from openset.results.spread import Spread, spread_of
@@ -18,10 +19,8 @@ from openset.studies.summaries import value_of
 from openset.train.config import read_config
 from openset.train.run import for_vectors, holds_vectors
 
-COLUMNS = tuple(name for name, card in METRICS.items() if card.headline and not card.variants[0])
-"""The headline metrics that need no option."""
 _MOST_SPLITS = 5  # when nobody says how many: as the papers have
-TITLES = {name: METRICS[name].title for name in COLUMNS}
+TITLES = {name: METRICS[name].title for name in HEADLINE}
 
 
 @dataclass(frozen=True)
@@ -40,8 +39,8 @@ class Vary:
         >>> Vary.parse("optimizer.nesterov=true,false", words=True).values
         (True, False)
         """
-        field, sign, wording = (part.strip() for part in text.partition("="))
-        values = [_setting(one.strip(), text, words) for one in wording.split(",") if one.strip()]
+        field, sign, listed = (part.strip() for part in text.partition("="))
+        values = [_setting(one.strip(), text, words) for one in listed.split(",") if one.strip()]
         if not field or not sign or not values:
             raise OpenSetError(f"--vary '{text}' is not understood; write for example method.weight=0.05,0.1,0.2.")
         return cls(field, tuple(dict.fromkeys(values)))
@@ -51,7 +50,7 @@ class Vary:
         return f"{self.field.rpartition('.')[2]}={value}"
 
 
-def _setting(text: str, wording: str, words: bool) -> Setting:
+def _setting(text: str, option: str, words: bool) -> Setting:
     for kind in (int, float):
         try:
             value = kind(text)
@@ -61,7 +60,7 @@ def _setting(text: str, wording: str, words: bool) -> Setting:
             return value
     if words:
         return {"true": True, "false": False}.get(text.lower(), text)
-    raise OpenSetError(f"--vary '{wording}': '{text}' is not a number.")
+    raise OpenSetError(f"--vary '{option}': '{text}' is not a number.")
 
 
 def make_grid(
@@ -121,7 +120,7 @@ class Row:
         return next(iter(self.spreads.values())).n
 
 
-def tabulate(done: Sequence[tuple[Cell, Mapping[str, Any]]], metrics: Sequence[str] = COLUMNS) -> list[Row]:
+def tabulate(done: Sequence[tuple[Cell, Mapping[str, Any]]], metrics: Sequence[str] = HEADLINE) -> list[Row]:
     """One row per protocol, method and value of what varies, over splits and seeds."""
     rows = []
     for name in dict.fromkeys((cell.key.protocol, cell.key.name) for cell, _ in done):

@@ -77,8 +77,8 @@ def write_split(result: DemoSplit, folder: Path) -> tuple[Path, Path]:
 
 def compare_networks(folder: Path, first: str = "openauc", second: str = "maxlogit") -> str:
     """One sentence: the mean difference in OpenAUC over the splits, with its interval, whatever its sign."""
+    from openset._core.numbers import difference
     from openset._io.json_files import read_json
-    from openset.results.numbers import difference
     from openset.results.spread import spread_of
     from openset.studies.summaries import value_of
 
@@ -89,6 +89,6 @@ def compare_networks(folder: Path, first: str = "openauc", second: str = "maxlog
     gap = spread_of([one - two for one, two in zip(values(first), values(second), strict=True)])
     assert gap.low is not None
     assert gap.high is not None
-    sure = "" if gap.low > 0 or gap.high < 0 else " The interval holds 0: five splits do not tell them apart."
+    sure = "" if gap.excludes_zero else " The interval holds 0: five splits do not tell them apart."
     shown = difference(gap.value, gap.low, gap.high)
     return f"OpenAUC of {first} minus {second}, mean over {N_SPLITS} splits: {shown}.{sure}"

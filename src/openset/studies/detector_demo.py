@@ -12,7 +12,8 @@ from openset._io.atomic import replacing
 from openset._io.json_files import write_json
 from openset._io.npz import write_npz
 from openset.detection.gallery import Gallery, draw_gallery
-from openset.detection.measure.evaluation import OpenSetEvaluation, evaluate_open_set
+from openset.detection.measure.evaluation import evaluate_open_set
+from openset.detection.measure.result import OpenSetEvaluation
 from openset.detection.measure.sets import load_wild
 from openset.detection.scenes import KNOWN, UNKNOWN, Scene, coco_scenes, draw_scenes, labels, pixels
 from openset.errors import is_installed, needing

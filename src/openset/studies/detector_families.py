@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from openset._io.json_files import read_json, write_json
-from openset.detection.measure.evaluation import OpenSetEvaluation, evaluate_open_set
+from openset.detection.measure.evaluation import evaluate_open_set
+from openset.detection.measure.result import OpenSetEvaluation
 from openset.detection.scenes import KNOWN, UNKNOWN, Scene, coco_scenes, draw_scenes, labels, pixels
 from openset.errors import needing
 from openset.results.provenance import provenance

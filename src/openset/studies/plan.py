@@ -5,13 +5,13 @@ from dataclasses import dataclass, field
 from statistics import fmean
 from typing import Any
 
+from openset._io.folder_lock import is_held, owner_of
 from openset._io.json_files import read_json
 from openset.studies.cell import Cell
 from openset.studies.grid import Shard
 from openset.studies.key import Key
 from openset.studies.running import is_finished, is_reusable
 from openset.train import checkpoint
-from openset.train.lock import is_held, owner_of
 from openset.train.run import STATE
 
 

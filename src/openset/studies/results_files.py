@@ -1,6 +1,5 @@
 """Results of a study: one small file per finished cell, so that it resumes from a clean checkout too."""
 
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,12 +7,10 @@ from typing import Any
 
 from openset._io.json_files import read_json, write_json
 from openset.errors import OpenSetError
-from openset.evaluation import Result
-from openset.results.provenance import cpu_model
+from openset.evaluation import HEADLINE, Result
+from openset.results.provenance import processor
 from openset.studies.key import Key
 from openset.studies.summaries import find_result
-
-HEADLINE = ("closed_set_accuracy", "auroc", "open_auc")
 
 
 @dataclass(frozen=True)
@@ -82,7 +79,7 @@ class ResultsFile:
             "recipe": self.recipe,
             "recipe_fingerprint": recipe_fingerprint,
             "data": summary["data"],
-            "hardware": {"cpu": cpu_model(), "cores": os.cpu_count(), "device": summary["device"]},
+            "hardware": {**processor(), "device": summary["device"]},
             "versions": dict(summary["provenance"]),
         }
         write_json(self.path(key), content)

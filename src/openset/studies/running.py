@@ -5,12 +5,12 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
+from openset._io.folder_lock import BusyError, hold
 from openset._io.json_files import read_json
 from openset.errors import OpenSetError
 from openset.studies.cell import Cell
 from openset.train.config import read_config
 from openset.train.interrupt import Interrupted
-from openset.train.lock import BusyError, hold
 from openset.train.loop import Watch
 from openset.train.run import STATE, begin, reapply, rescore, share_beginning, train
 from openset.train.state import differences

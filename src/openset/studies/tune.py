@@ -9,11 +9,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from openset._core.calls import parse_call
 from openset._core.checks import UNKNOWN
+from openset._core.numbers import counted, difference, number
 from openset.errors import OpenSetError
-from openset.metrics import METRICS
+from openset.metrics import METRICS, titled
 from openset.protocols.stand_in import StandIn
-from openset.results.numbers import counted, difference, number
 from openset.results.provenance import provenance
 from openset.results.spread import Spread, spread_of
 from openset.scores import Scores
@@ -109,7 +110,9 @@ def _value(cell: Cell) -> Setting:
 
 def choose(vary: Vary, made: Sequence[Trial], metric: str) -> dict[str, Any]:
     """The choice with its evidence: the complete value with the best mean, the first of equals."""
-    sign = 1 if METRICS[metric].better == "higher" else -1
+    name, params = parse_call(metric)
+    card = METRICS[name]
+    sign = 1 if card.better == "higher" else -1
     complete = [trial for trial in made if trial.complete]
     if not complete:
         raise OpenSetError(f"No value of {vary.field} could be trained on all stand-ins; nothing is chosen.")
@@ -119,12 +122,13 @@ def choose(vary: Vary, made: Sequence[Trial], metric: str) -> dict[str, Any]:
     return {
         "field": vary.field,
         "chosen": best.value,
-        "reason": _reason(vary, best, others, gaps, metric),
-        "distinguishable": bool(others) and _excludes_zero(gaps[str(others[0].value)]),
+        "reason": _reason(vary, best, others, gaps, titled(card, params), card.better),
+        "distinguishable": bool(others) and gaps[str(others[0].value)].excludes_zero,
         "metric": {
-            "name": metric,
-            "against": "unknown" if METRICS[metric].sees_open_set else "all",
-            "better": METRICS[metric].better,
+            "name": name,
+            "params": params,
+            "against": "unknown" if card.sees_open_set else "all",
+            "better": card.better,
         },
         "values": [_as_json(trial, gaps) for trial in made],
     }
@@ -135,21 +139,18 @@ def _gaps(best: Trial, other: Trial) -> dict[Place, float]:
     return {place: best.found[place] - other.found[place] for place in best.found if place in other.found}
 
 
-def _excludes_zero(gap: Spread) -> bool:
-    return gap.low is not None and gap.high is not None and (gap.low > 0 or gap.high < 0)
-
-
-def _reason(vary: Vary, best: Trial, others: Sequence[Trial], gaps: Mapping[str, Spread], metric: str) -> str:
-    card, reached = METRICS[metric], best.spread
+def _reason(
+    vary: Vary, best: Trial, others: Sequence[Trial], gaps: Mapping[str, Spread], title: str, better: str
+) -> str:
     where = counted(len({place for place, _ in best.found}), "stand-in")
-    extreme = "highest" if card.better == "higher" else "lowest"
-    wording = f"{vary.label(best.value)} has the {extreme} mean {card.title}, {number(reached.value)} over {where}."
+    extreme = "highest" if better == "higher" else "lowest"
+    wording = f"{vary.label(best.value)} has the {extreme} mean {title}, {number(best.spread.value)} over {where}."
     if not others:
         return f"{wording} No other value could be trained on all of them."
     gap, runner_up = gaps[str(others[0].value)], vary.label(others[0].value)
     if gap.low is None:
         return f"{wording} One run of each does not tell how sure that is."
-    sure = "excludes 0" if _excludes_zero(gap) else "includes 0, so the stand-ins do not distinguish them"
+    sure = "excludes 0" if gap.excludes_zero else "includes 0, so the stand-ins do not distinguish them"
     between = difference(gap.value, gap.low, gap.high)
     return f"{wording} Difference to {runner_up}, the next best, paired by run: {between}; the interval {sure}."
 

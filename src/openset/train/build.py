@@ -17,6 +17,7 @@ from openset.train.augment import center_crop
 from openset.train.config import Augment, Config
 from openset.train.feed import Feed
 from openset.train.network import Network
+from openset.train.pretrained import load_pretrained
 from openset.train.randomness import INIT, derive
 from openset.train.threads import threads_for
 
@@ -58,9 +59,12 @@ def make_network(config: Config, feed: Feed, n_classes: int) -> Network:
         _check_changes(config.augment, whole, feed)
     shift, scale = normalisation(config, feed, shape)
     network = make_bare_network(config, shape, n_classes, shift, scale)
-    with threads_for(network, config, shape):
-        seen, _ = feed.load(np.linspace(0, len(feed) - 1, min(len(feed), _SEEN)).astype(np.int64))
-        network.backbone.observe_inputs((center_crop(seen, config.augment) - network.shift) / network.scale)
+    if config.pretrained:
+        load_pretrained(network.backbone, config.pretrained, config.backbone.name, config.data_root)
+    else:
+        with threads_for(network, config, shape):
+            seen, _ = feed.load(np.linspace(0, len(feed) - 1, min(len(feed), _SEEN)).astype(np.int64))
+            network.backbone.observe_inputs((center_crop(seen, config.augment) - network.shift) / network.scale)
     if len(shape) == 3 and 0 < config.augment.shrink < min(shape[1:]):
         _check_shrunk(network, shape[0], config.augment.shrink, config.backbone.name)
     return network

@@ -15,6 +15,7 @@ from openset._io import checksums
 from openset._io.atomic import replacing
 from openset._io.json_files import parse_json
 from openset._io.paths import existing
+from openset._io.tensor_files import in_order
 from openset.errors import OpenSetError
 
 _KEY = "openset"
@@ -25,7 +26,7 @@ def write_tensors(path: Path, tensors: Mapping[str, Tensor], metadata: Mapping[s
     plain = {name: tensor.detach().cpu().contiguous().clone() for name, tensor in tensors.items()}
     description = json.dumps(metadata, allow_nan=False)
     marks = {_KEY: description, checksums.KEY: checksums.checksum(description, _bytes_of(plain))}
-    content = save(plain, marks)
+    content = in_order(save(plain, marks))
     with replacing(path) as temporary:
         temporary.write_bytes(content)
 

@@ -49,6 +49,8 @@ class Data:
     """Subtracted from pixels in [0, 1]; feature vectors are standardised by the training part instead."""
     std: tuple[float, ...] = ()
     """Pixels are divided by this."""
+    fraction: float = 1.0
+    """Of the training samples of each class that are used; which ones depends on nothing but their ids."""
 
 
 @dataclass(frozen=True)
@@ -125,6 +127,8 @@ class Training:
     """Rule of the threshold, on validation data."""
     train_outputs: Literal["auto", "always", "never"] = "auto"
     """Keep outputs of the training part, to fit post-hoc scores on; auto = where that is cheap."""
+    frozen: bool = False
+    """Train the head alone: each image goes through the backbone once, as it is, without augmentation."""
 
 
 @dataclass(frozen=True)
@@ -153,6 +157,8 @@ class Config:
     method_with_negatives: str = ""
     """Method to use instead where there are negatives to train on and the user names none; "" = no other."""
     backbone: Named = field(default_factory=lambda: Named("fastnet"))
+    pretrained: str = ""
+    """Folder with weights that the backbone starts from (`openset pretrained`), or its name in the data root."""
     data: Data = field(default_factory=Data)
     augment: Augment = field(default_factory=Augment)
     optimizer: Optimizer = field(default_factory=Optimizer)
@@ -200,10 +206,12 @@ class Config:
             raise OpenSetError("'augment.shrink' (pixels) and 'augment.shrink_epochs' belong together.")
         if self.augment.flip_in_turn and not self.augment.flip:
             raise OpenSetError("'augment.flip_in_turn' says how images are mirrored; it needs 'augment.flip: true'.")
+        _check_frozen(self)
         if self.train.patience and self.train.select == "last":
             raise OpenSetError("'train.patience' waits for a better epoch: it needs 'train.select: accuracy' or gamma.")
         if self.data.channels not in (0, 1, 3):
             raise OpenSetError(f"'data.channels' must be 1, 3 or 0 (as stored), got {self.data.channels}.")
+        check_share("recipe", "data.fraction", self.data.fraction)
         check_share("recipe", "train.ema", self.train.ema, zero=True, one=False)
 
     def as_plain(self) -> dict[str, Any]:
@@ -220,6 +228,13 @@ class Config:
             import yaml
 
         write_text(path, yaml.safe_dump(self.as_plain(), sort_keys=False))
+
+
+def _check_frozen(config: Config) -> None:
+    if config.train.frozen and not config.pretrained:
+        raise OpenSetError("'train.frozen' leaves the backbone as it is: it needs 'pretrained', a folder of weights.")
+    if config.train.frozen and config.augment.test_views != 1:
+        raise OpenSetError("'train.frozen' lets the backbone see each image once: it needs 'augment.test_views: 1'.")
 
 
 def _listed(value: Any) -> Any:
@@ -241,10 +256,13 @@ def read_config(
         content, source = dict(recipe or {}), ""
     else:
         content, source = _read_recipe(find_recipe(recipe)), str(recipe)
+    content = _with_pretrained(content, _backbone_asked_for(overrides, given), given.get("data_root"))
     for key, value in given.items():
         if value is not None:
             if key == "method.name":
                 content["method"] = _options_for(value, content.get("method"))
+            if key == "backbone.name":
+                content["backbone"] = {}  # options are those of another backbone
             _set(content, key.split("."), value, key)
     for text in overrides:
         key, sign, value = text.partition("=")
@@ -253,6 +271,7 @@ def read_config(
         _set(content, key.strip().split("."), _parse(value, text), key.strip())
     try:
         _use_options_of_methods(content)
+        _settle_pretrained(content)
         config = build(Config, content)
         return _check_options(config)
     except OpenSetError as error:
@@ -269,6 +288,44 @@ def _options_for(name: str, written: Any) -> Any:
     related = issubclass(new, old) or issubclass(old, new)
     kept = [key for key in options_of(new) if key in written and (related or key in options_of(Method))]
     return {"name": name, **{key: written[key] for key in kept}}
+
+
+def _backbone_asked_for(overrides: Sequence[str], given: Mapping[str, Any]) -> str:
+    """The backbone that the user names, or any of its options; empty if none is named."""
+    written = [text.partition("=")[2].strip() or text for text in overrides if text.strip().startswith("backbone")]
+    return str(given.get("backbone.name") or next(iter(written), ""))
+
+
+def _with_pretrained(content: dict[str, Any], asked_for: str, root: str | None) -> dict[str, Any]:
+    """Take `with_pretrained: {pretrained: NAME, ...}` out of a recipe.
+
+    Its fields replace others where that network is there and the user names no backbone, or names a pretrained one.
+    """
+    fields = content.get("with_pretrained")
+    rest = {key: value for key, value in content.items() if key != "with_pretrained"}
+    if fields is None:
+        return rest
+    if not isinstance(fields, Mapping) or not isinstance(fields.get("pretrained"), str):
+        raise OpenSetError(f"'with_pretrained' must have fields, 'pretrained' among them, got {fields!r:.80}.")
+    from openset.train.pretrained import is_there
+
+    there = not asked_for and is_there(fields["pretrained"], root or content.get("data_root"))
+    return {**rest, **fields} if there or asked_for.startswith("pretrained:") else rest
+
+
+def _settle_pretrained(content: dict[str, Any]) -> None:
+    """`backbone: pretrained:FOLDER` as the folder's backbone, its weights, and what its inputs are like."""
+    named = Named.from_plain(content.get("backbone", Config().backbone.name), "backbone")
+    if not named.name.startswith("pretrained:"):
+        return
+    from openset.train.pretrained import read_pretrained
+
+    name = named.name.removeprefix("pretrained:")
+    found = read_pretrained(name, content.get("data_root"))
+    content["backbone"], content["pretrained"] = {**named.options, "name": found.backbone}, name
+    data = content.get("data", {})
+    if isinstance(data, Mapping):
+        content["data"] = {**data, "channels": 3, "mean": list(found.mean), "std": list(found.std)}
 
 
 def _use_options_of_methods(content: dict[str, Any]) -> None:

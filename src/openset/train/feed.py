@@ -36,6 +36,21 @@ class Samples(Protocol):
         """Samples, uint8 N x H x W x C or float32 N x D."""
 
 
+class Vectors:
+    """Feature vectors in memory as a part of a protocol."""
+
+    def __init__(self, vectors: NDArray[np.float32], labels: NDArray[np.int64]) -> None:
+        self.vectors, self.labels = vectors, labels
+        self.shape = (vectors.shape[1],)
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    def array(self, positions: ArrayLike | None = None, *, size: int | None = None) -> NDArray[Any]:
+        """Some of the vectors."""
+        return self.vectors if positions is None else self.vectors[np.asarray(positions)]
+
+
 class Feed:
     """The samples `rows` of a part: images as floats (n, C, H, W) in [0, 1], vectors as they are.
 

@@ -13,7 +13,7 @@ from lightning_fabric.loggers.tensorboard import TensorBoardLogger
 from lightning_fabric.utilities.rank_zero import rank_zero_only
 
 from openset._core.registry import Registry
-from openset.errors import MissingPackageError, is_installed
+from openset.errors import MissingPackageError, OpenSetError, is_installed
 
 
 @dataclass(frozen=True)
@@ -84,9 +84,15 @@ class ServiceLogger(Logger):
         self.send_config(_flat(params))
 
     def _begin(self) -> None:
-        if not self._begun:
-            self._begun = True
+        if self._begun:
+            return
+        try:
             self.begin()
+        except Exception as error:  # whatever the client raises: no server, no account, a store that it gave up
+            raise OpenSetError(
+                f"The logger '{self._title}' cannot begin a run: {' '.join(str(error).split())}"
+            ) from error
+        self._begun = True
 
     def begin(self) -> None:
         """Open the service's own run."""

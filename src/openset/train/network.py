@@ -21,6 +21,8 @@ class Network(Trainable):
     ) -> None:
         super().__init__()
         self.backbone, self.method = backbone, method
+        self.sees_embeddings = False
+        """Whether inputs have gone through the backbone already, which then stays as it is."""
         self.register_buffer("shift", torch.zeros(1) if shift is None else shift)
         self.register_buffer("scale", torch.ones(1) if scale is None else scale)
 
@@ -40,12 +42,16 @@ class Network(Trainable):
 
     def begin(self, inputs: Tensor) -> Tensor:
         """Up to the stage that the method wants to see."""
+        if self.sees_embeddings:
+            return inputs
         values = (inputs - self.shift) / self.scale
         hidden: Tensor = self.backbone(values, stop=self.method.tap or 0)
         return hidden
 
     def end(self, hidden: Tensor) -> Tensor:
         """From there to the embedding."""
+        if self.sees_embeddings:
+            return hidden
         embedding: Tensor = self.backbone(hidden, start=self.method.tap or 0)
         return embedding.float()
 

@@ -2,9 +2,23 @@
 
 import atexit
 import gc
+import os
 
 import torch
 from lightning_fabric import Fabric
+
+from openset.train.config import Config
+
+
+def is_first_process(config: Config | None) -> bool:
+    """Whether this is the first of the processes that train together, or the only one.
+
+    Tasks of one Slurm job train together where the config says that there are several processes; else each has a run
+    of its own.
+    """
+    together = config is None or config.engine.devices * config.engine.nodes > 1
+    names = ("LOCAL_RANK", "NODE_RANK", "RANK", *(["SLURM_PROCID"] if together else []))
+    return all(os.environ.get(name, "0") == "0" for name in names)
 
 
 def join(fabric: Fabric) -> None:

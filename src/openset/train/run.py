@@ -1,6 +1,5 @@
 """A whole run: data, training, scores, threshold and a summary in one folder."""
 
-import os
 import shutil
 import time
 from collections.abc import Callable, Sequence
@@ -10,30 +9,33 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 
 from openset import operating
 from openset._core.fingerprint import fingerprint
+from openset._core.numbers import counted
+from openset._io.folder_lock import age
 from openset._io.json_files import read_json, write_json
 from openset._io.npz import read_npz, write_npz
 from openset.errors import OpenSetError
-from openset.evaluation import evaluate
+from openset.evaluation import HEADLINE, Result, evaluate, find_result
 from openset.methods import METHODS
 from openset.protocols import Part, Protocol, load, parse_stand_in
+from openset.protocols.held_out import held_out_by_hash
 from openset.reading import read_outputs
 from openset.results.document import Document
-from openset.results.numbers import counted
 from openset.results.provenance import provenance
 from openset.scores import Scores
 from openset.train import checkpoint
 from openset.train.build import input_shape, make_fabric, make_network
 from openset.train.config import Config, Named, read_config
 from openset.train.feed import Feed
+from openset.train.frozen import Embed, as_they_are, backbone_frozen
 from openset.train.infer import as_arrays, run_network, scores_of
-from openset.train.lock import age
 from openset.train.loggers import make_loggers, reporting
 from openset.train.loop import Watch, fit
 from openset.train.predict import TrainedRun
-from openset.train.processes import join, leave
+from openset.train.processes import is_first_process, join, leave
 from openset.train.state import as_now, differences, kept_state
 from openset.train.threads import threads_for
 
@@ -50,11 +52,6 @@ _FEW = 10_000
 """Training samples whose outputs are made in seconds."""
 _MANY_EPOCHS = 4
 """From here on one more look at every training sample takes less than a tenth of the training."""
-
-
-def is_first_process() -> bool:
-    """Whether this is the process that others are started by, or the only one."""
-    return all(os.environ.get(name, "0") == "0" for name in ("LOCAL_RANK", "NODE_RANK", "RANK"))
 
 
 def holds_vectors(protocol: str, data_root: str | None) -> bool:
@@ -97,7 +94,7 @@ def settle_method(config: Config, *, named: bool, on_corrupt: str = "stop") -> t
 def begin(config: Config | None, out: Path, *, resume: bool) -> Config:
     """Settle what a run folder is for, before any work: a new run, or one that resumes."""
     stored = out / "config.yaml"
-    if not is_first_process() and config is not None:
+    if not is_first_process(config) and config is not None:
         return config
     if config is None and not resume:
         raise OpenSetError("Say what to train: a recipe, or --protocol and --method.")
@@ -138,8 +135,8 @@ def train(
     if (out / "summary.json").exists():
         tell(f"{out} is finished; nothing to do.")
         return dict(read_json(out / "summary.json"))
-    told = make_loggers(loggers, out)
-    fabric = make_fabric(config, told)
+    made_loggers = make_loggers(loggers, out)
+    fabric = make_fabric(config, made_loggers)
     join(fabric)
     protocol = _protocol(config, on_corrupt)
     if fabric.is_global_zero:
@@ -156,12 +153,13 @@ def train(
         users = ", ".join(name for name, card in METHODS.items() if card.uses_negatives)
         ignored = counted(int((labels == -1).sum()), "negative training sample")
         tell(f"The method '{config.method.name}' ignores {ignored}; methods that learn from negatives: {users}.")
-    rows = np.flatnonzero(labels >= (-1 if method_class.uses_negatives else 0))
+    used = labels >= (-1 if method_class.uses_negatives else 0)
+    rows = np.flatnonzero(used & _drawn(protocol.train, config.data.fraction))
     train_feed = Feed(protocol.train, config.data, rows, crop=config.augment.crop)
     val_feed = Feed(protocol.val, config.data)
     _try_threshold(config, protocol.val)
     network = make_network(config, train_feed, len(protocol.class_names))
-    with threads_for(network, config, input_shape(train_feed, config)), reporting(told, config.as_plain()):
+    with threads_for(network, config, input_shape(train_feed, config)), reporting(made_loggers, config.as_plain()):
         return _fit_and_score(fabric, network, protocol, train_feed, val_feed, config, out, watch, tell)
 
 
@@ -179,14 +177,16 @@ def _fit_and_score(
     samples = fingerprint([column for part in (protocol.train, protocol.val) for column in (part.ids, part.labels)])
     if fabric.is_global_zero and checkpoint.read_description(out / STATE).get("state", {}).get("done"):
         tell("The training is done; only scoring is left.")
-    run = fit(fabric, network, train_feed, val_feed, config, folder=out / WEIGHTS, watch=watch, samples=samples)
-    if not fabric.is_global_zero:
-        leave(fabric)
-        return {}
-    kept = "last" if config.train.select == "last" else "best"
-    tensors, _ = checkpoint.read_tensors(out / WEIGHTS / f"{kept}.safetensors")
-    checkpoint.load_weights(network, tensors, out / WEIGHTS / f"{kept}.safetensors")
-    outputs = score_parts(network, protocol, config, tell)
+    with backbone_frozen(network, config, fabric.device, protocol.fingerprint) as embed:
+        feeds = embed(train_feed), embed(val_feed)
+        run = fit(fabric, network, *feeds, config, folder=out / WEIGHTS, watch=watch, samples=samples)
+        if not fabric.is_global_zero:
+            leave(fabric)
+            return {}
+        kept = "last" if config.train.select == "last" else "best"
+        tensors, _ = checkpoint.read_tensors(out / WEIGHTS / f"{kept}.safetensors")
+        checkpoint.load_weights(network, tensors, out / WEIGHTS / f"{kept}.safetensors")
+        outputs = score_parts(network, protocol, config, tell, embed)
     network.cpu()
     extra = {
         "weights": kept,
@@ -208,21 +208,21 @@ def _fit_and_score(
 
 def _headline(summary: dict[str, Any]) -> dict[str, float]:
     """What loggers are told of the test part."""
-    wanted = ("open_auc", "auroc", "closed_set_accuracy")
-    found = {
-        f"test_{one['name']}": one["value"]
-        for one in summary["files"][0]["metrics"]
-        if one["name"] in wanted and not one["params"] and one["against"] in (None, "all")
-    }
-    return {name: value for name, value in found.items() if value is not None}
+    results = [Result.from_json(one) for one in summary["metrics"]]
+    found = {name: find_result(results, name) for name in HEADLINE}
+    return {f"test_{name}": one.value for name, one in found.items() if one is not None}
 
 
 def score_parts(
-    network: "Network", protocol: Protocol, config: Config, tell: Callable[[str], object]
+    network: "Network",
+    protocol: Protocol,
+    config: Config,
+    tell: Callable[[str], object],
+    embed: Embed = as_they_are,
 ) -> "dict[str, Outputs]":
     """Outputs of every part that they are kept of; validation first, which tells how long the others will take."""
     began = time.monotonic()
-    outputs = {"val": run_network(network, Feed(protocol.val, config.data), config.augment)}
+    outputs = {"val": run_network(network, embed(Feed(protocol.val, config.data)), config.augment)}
     speed = (time.monotonic() - began) / max(len(protocol.val), 1) / config.augment.test_views
     # Outputs of the training part only serve to fit post-hoc scores: one view of each of its many images will do.
     views = {"test": config.augment, "train": replace(config.augment, test_views=1)}
@@ -233,7 +233,7 @@ def score_parts(
     samples = " and ".join(f"{len(protocol.parts[name]):,} {name}" for name in views)
     tell(f"Scoring {samples} samples: about {age(max(seconds, 1))}.")
     for name, augment in views.items():
-        outputs[name] = run_network(network, Feed(protocol.parts[name], config.data), augment)
+        outputs[name] = run_network(network, embed(Feed(protocol.parts[name], config.data)), augment)
     return {name: outputs[name] for name in protocol.parts if name in outputs}
 
 
@@ -246,6 +246,13 @@ def keeps_train_outputs(config: Config, n_train: int) -> bool:
 
 def _protocol(config: Config, on_corrupt: str) -> Protocol:
     return load(config.protocol, split=config.split, data_root=config.data_root, on_corrupt=on_corrupt)
+
+
+def _drawn(part: Part, fraction: float) -> NDArray[np.bool_]:
+    """Which training samples are used: that fraction of each class."""
+    if fraction == 1:
+        return np.ones(len(part), dtype=np.bool_)
+    return held_out_by_hash(np.asarray(part.ids), np.asarray(part.labels).astype(np.str_), fraction, "fraction")
 
 
 def _try_threshold(config: Config, val: Part) -> None:

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from detection_sets import pencil_case
+from openset._core.numbers import interval
 from openset.detection import evaluate_open_set
 from openset.detection.gate import check_detection_bars, parse_detection_bar
 from openset.errors import OpenSetError
 from openset.present.page import FalseDetection, bench_page, detection_page, training_section
 from openset.present.page.gallery import gallery_section
-from openset.results.numbers import interval
 from openset.results.views import BenchRow, TrainingLog
 
 

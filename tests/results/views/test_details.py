@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 
+from openset.intervals import clopper_pearson
 from openset.metrics import open_set_confusion_matrix
 from openset.results.views import class_rates, details_at
 from openset.scores import Scores
@@ -46,4 +47,6 @@ def test_classes_without_samples_are_left_out_of_class_rates():
     assert found.names == ("a", "c")
     assert found.ccr.tolist() == [1.0, 0.0]
     assert found.accuracy.tolist() == [1.0, 1.0]
-    assert found.low[0] < 1 <= found.high[0]
+    expected = [clopper_pearson(round(share * n), n) for share, n in zip(found.ccr, found.total, strict=True)]
+    assert found.low.tolist() == [one.low for one in expected]  # as of every other fraction
+    assert found.high.tolist() == [one.high for one in expected]

@@ -40,7 +40,7 @@ from openset.cli.detect._shared import (
 from openset.errors import OpenSetError
 
 if TYPE_CHECKING:
-    from openset.detection.measure.evaluation import OpenSetEvaluation
+    from openset.detection.measure.result import OpenSetEvaluation
     from openset.detection.measure.sets import OpenSetData
     from openset.present.page import FalseDetection
     from openset.results.gate import GateResult
@@ -91,7 +91,8 @@ def command(
         ),
     ] = None,
     allow_unreached: Annotated[
-        bool, typer.Option("--allow-unreached", help="Classes that are lost do not fail the gate.")
+        bool,
+        typer.Option("--allow-unreached", help="Classes that are lost or not tested do not fail the gate."),
     ] = False,
     allow_silent: Annotated[
         bool, typer.Option("--allow-silent", help="Wild images without any detection do not fail the gate.")
@@ -109,7 +110,13 @@ def command(
     """What the open world does to a detector: mAP, Wilderness Impact, kinds of errors, confusions, and a verdict."""
     from openset._io.json_files import write_json
     from openset._io.paths import is_folder
-    from openset.detection.gate import check_complete, check_detection_bars, out_of_reach, parse_detection_bar
+    from openset.detection.gate import (
+        check_complete,
+        check_detection_bars,
+        not_shown,
+        out_of_reach,
+        parse_detection_bar,
+    )
     from openset.detection.measure.evaluation import RECALLS, evaluate_data
     from openset.detection.measure.wilderness import VARIANTS
     from openset.detection.read.names import read_similar
@@ -187,16 +194,18 @@ def command(
 
         drawn = write_detection_figures(figures, called, result)
     say_written(report, figures, drawn)
-    _open_or_close(gate, out_of_reach(bars, result.n_wild))
+    _open_or_close(gate, out_of_reach(bars, result.n_wild), not_shown(result, bars))
 
 
-def _open_or_close(gate: "Sequence[GateResult]", out_of_reach: Sequence[str]) -> None:
+def _open_or_close(gate: "Sequence[GateResult]", out_of_reach: Sequence[str], not_shown: Sequence[str]) -> None:
     """Say what the gate found; a missed bar ends the command."""
     missed = [one for one in gate if not one.reached]
     for one in missed:
         typer.echo(f"Bar missed: {one.sentence}", err=True)
     for sentence in out_of_reach:
         typer.echo(f"Out of reach: {sentence}", err=True)
+    for sentence in not_shown:
+        typer.echo(f"Passed, but not shown: {sentence}", err=True)
     if missed:
         raise typer.Exit(1)
     if gate:

@@ -60,16 +60,17 @@ def command(
     from dataclasses import asdict
 
     from openset._io.json_files import write_json
-    from openset.detection.choosing import best_f_beta, choose
-    from openset.detection.measure.evaluation import matched
+    from openset.detection.choosing import best_f_beta, choose, parse_rule
     from openset.detection.measure.operating import operate
+    from openset.detection.measure.ranking import matched
     from openset.detection.split import find_classes
     from openset.detection.tables import class_table, f_beta_table
     from openset.detection.thresholds import Thresholds, frozen_for
 
     if (rule is None) == (apply is None):
         raise OpenSetError("Give --rule to choose thresholds, or --apply FILE to apply frozen ones.")
-    if by_ratio and (rule is None or not rule.startswith("f_beta=")):
+    name, beta = (None, 0.0) if rule is None else parse_rule(rule)
+    if by_ratio and name != "f_beta":
         raise OpenSetError("--by-ratio needs --rule f_beta=B.")
     if by_ratio and (out is not None or ratio):
         raise OpenSetError("--by-ratio shows a table of many thresholds: leave out --out and --ratio, or --by-ratio.")
@@ -89,9 +90,9 @@ def command(
         classes=classes,
     )
     _, ranked = matched(data, matching=matching, iou=iou)
-    if by_ratio and rule is not None:
+    if by_ratio:
         names = [data.known.class_names[i] for i in find_classes(data.known, [class_name])] if class_name else None
-        table = best_f_beta(data, ranked, beta=_beta(rule))
+        table = best_f_beta(data, ranked, beta=beta)
         table = tuple(row for row in table if names is None or row.class_name in names)
         if json is not None:
             write_json(json, {"schema": 2, "f_beta": [asdict(row) for row in table]})
@@ -111,10 +112,3 @@ def command(
     show_table(class_table(point))
     if out is not None:
         say(f"Wrote {out}")
-
-
-def _beta(rule: str) -> float:
-    try:
-        return float(rule.partition("=")[2])
-    except ValueError:
-        raise OpenSetError(f"The rule {rule!r} needs a number, as in 'f_beta=1'.") from None

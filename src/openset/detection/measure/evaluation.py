@@ -1,115 +1,45 @@
 """`evaluate_open_set`: everything the open world does to a detector, from its results on known and wild images."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from openset._core.fingerprint import fingerprint
 from openset.detection.measure.background import ObjectVersusBackground, object_versus_background
-from openset.detection.measure.details import Details, details_of
-from openset.detection.measure.errors import KINDS, Confusion, Errors, confusion, count_errors, diagnose
-from openset.detection.measure.matching import Matches, highest_per_image, match, overlaps
+from openset.detection.measure.details import details_of
+from openset.detection.measure.errors import confusion, count_errors, diagnose
+from openset.detection.measure.intervals import with_intervals
+from openset.detection.measure.matching import Matches, match, overlaps
 from openset.detection.measure.notes import notes_on
-from openset.detection.measure.operating import Operating, operate
-from openset.detection.measure.owod import Owod, owod
+from openset.detection.measure.operating import operate
+from openset.detection.measure.owod import owod
 from openset.detection.measure.ranking import Ranked, at_recall, average_precision, precision_table, rank
-from openset.detection.measure.resampling import AtRecalls, AtThresholds, Interpolated, check_draws, draws, interval
-from openset.detection.measure.sets import Levels, OpenSetData, Silence, load, silence, wilderness_levels
+from openset.detection.measure.resampling import check_draws
+from openset.detection.measure.result import MeanAveragePrecision, OpenSetEvaluation, headline_place
+from openset.detection.measure.sets import (
+    Levels,
+    OpenSetData,
+    data_fingerprint,
+    input_files,
+    limited,
+    load,
+    part_fingerprints,
+    silence,
+    wilderness_levels,
+)
 from openset.detection.measure.wilderness import (
     IN_FILE_ORDER,
     VARIANTS,
-    Wilderness,
-    open_at_levels,
-    open_in_file_order,
-    pooled,
-    pooled_precision,
-    summarise,
+    wilderness_rows,
 )
-from openset.detection.read.coco import Bools, Floats
+from openset.detection.read.coco import Floats
 from openset.detection.read.names import similar_classes
 from openset.errors import OpenSetError, check_choice, check_share
-from openset.results.provenance import provenance
 
 RECALLS = (0.1, 0.3, 0.5)
 """The recalls of the paper's Table 2."""
-
-
-@dataclass(frozen=True)
-class MeanAveragePrecision:
-    """Mean over the classes that have objects, interpolated precision throughout."""
-
-    matching: str
-    iou: float
-    known: dict[str, float]
-    """On the known images: VOC 11-point, all-point, COCO 101-point."""
-    wild: dict[str, float]
-    """The same with wild images added, the first ones in file order, at `ratio`."""
-    ratio: float
-    per_class: dict[str, float]
-    """All-point average precision on the known images."""
-    without_objects: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class OpenSetEvaluation:
-    """The result; `to_json` gives the documented form."""
-
-    mean_average_precision: MeanAveragePrecision
-    operating: tuple[Operating, ...]
-    """One for each recall that some class reaches, or one for the frozen thresholds."""
-    wilderness: tuple[Wilderness, ...]
-    errors: tuple[Errors, ...]
-    confusion: Confusion
-    owod: Owod
-    background: dict[str, ObjectVersusBackground] | None
-    n_known: int
-    n_wild: int
-    n_detections: tuple[int, int]
-    lost_recalls: tuple[float, ...]
-    """Recalls that were asked for and no class reaches."""
-    silence: Silence
-    """Images without any detection."""
-    notes: tuple[str, ...]
-    settings: dict[str, Any]
-    files: dict[str, str]
-    fingerprint: str
-    """It changes when anything that is measured changes."""
-    fingerprints: dict[str, str]
-    """The same for each of `files`."""
-    details: Details | None = None
-    """Curves and COCO's average precision, if they were asked for."""
-
-    def to_json(self) -> dict[str, Any]:
-        """Plain numbers, lists and names."""
-        from openset.detection.metrics import metric_values
-
-        content: dict[str, Any] = {
-            "schema": 2,
-            "images": {"known": self.n_known, "wild": self.n_wild},
-            "detections": {"known": self.n_detections[0], "wild": self.n_detections[1]},
-            "metrics": [one.as_json() for one in metric_values(self)],
-            "notes": list(self.notes),
-            "map": asdict(self.mean_average_precision),
-            "operating": [row.as_json() for row in self.operating],
-            "wilderness": [row.as_json() for row in self.wilderness],
-            "errors": {"kinds": list(KINDS), "at": [asdict(row) for row in self.errors]},
-            "confusion": asdict(self.confusion),
-            "owod": asdict(self.owod),
-            "lost_recalls": list(self.lost_recalls),
-            "settings": self.settings,
-            "files": self.files,
-            "fingerprint": self.fingerprint,
-            "fingerprints": self.fingerprints,
-            "provenance": provenance("scipy"),
-        }
-        if self.details is not None:
-            content["details"] = self.details.as_json()
-        if self.background is not None:
-            content["object_versus_background"] = {name: asdict(row) for name, row in self.background.items()}
-        return content
 
 
 def evaluate_open_set(
@@ -221,9 +151,9 @@ def evaluate_data(
     levels = wilderness_levels(data.known.n_images, data.wild.n_images, ratios)
     chosen, lost = _points(ranked, recalls, thresholds, names)
     points = [operate(data, ranked, one, recall=recall) for recall, one in chosen]
-    rows = list(_wilderness(data, ranked, levels, points, [one for _, one in chosen], variants))
+    rows = list(wilderness_rows(data, ranked, levels, points, [one for _, one in chosen], variants))
     if bootstrap:
-        rows = _with_intervals(rows, data, ranked, levels, chosen, n=bootstrap, seed=seed)
+        rows = with_intervals(rows, data, ranked, levels, chosen, n=bootstrap, seed=seed)
     wild_pairs = overlaps(data.wild, data.wild_found)
     alike = similar_classes(names, similar)
     overview = diagnose(data, matches, alike, pairs=pairs, wild_pairs=wild_pairs, reference_n=levels.reference_n)
@@ -253,7 +183,7 @@ def evaluate_data(
             "bootstrap": bootstrap,
             "seed": seed,
         },
-        files={part: getattr(data, part).source for part in _PARTS},
+        files=input_files(data),
         fingerprint=data_fingerprint(data),
         fingerprints=part_fingerprints(data),
         details=details_of(data, ranked) if details else None,
@@ -269,33 +199,13 @@ def _cut_off(result: OpenSetEvaluation, n_all: int, max_detections: int | None) 
     return (f"only the {max_detections} highest detections of an image and class are kept; {left_out} are left out",)
 
 
-def headline_place(recalls: Sequence[float | None]) -> int:
-    """The operating point that verdict and confusion speak of: recall .3, or the first one without it."""
-    return recalls.index(0.3) if 0.3 in recalls else 0
-
-
-def limited(data: OpenSetData, max_detections: int | None) -> OpenSetData:
-    """The data with at most so many detections of an image and class."""
-    if max_detections is None:
-        return data
-    if max_detections < 1:
-        raise OpenSetError(f"'max_detections' must be 1 or more, got {max_detections}.")
-    return replace(
-        data,
-        known_found=highest_per_image(data.known_found, max_detections),
-        wild_found=highest_per_image(data.wild_found, max_detections),
-        refused_known=highest_per_image(data.refused_known, max_detections),
-        refused_wild=highest_per_image(data.refused_wild, max_detections),
-    )
-
-
 def _check_variants(variant: str | Sequence[str], *, frozen: bool) -> list[str]:
     variants = [variant] if isinstance(variant, str) else list(variant)
     for name in variants:
         check_choice("evaluate_open_set", "variant", name, VARIANTS)
     if not variants:
         raise OpenSetError("evaluate_open_set: give at least one variant.")
-    if frozen and "official" in variants:
+    if frozen and IN_FILE_ORDER in variants:
         raise OpenSetError(
             "The variant 'official' is defined by a recall, not by thresholds: leave it out, or the frozen thresholds."
         )
@@ -322,99 +232,6 @@ def _points(
             f"lower recall; the highest that a class reaches is {best[top]:.3g} ({names[top]})."
         )
     return reached, [recall for recall, one in found if not np.isfinite(one).any()]
-
-
-def _wilderness(
-    data: OpenSetData,
-    ranked: Ranked,
-    levels: Levels,
-    points: Sequence[Operating],
-    thresholds: Sequence[Floats],
-    variants: Sequence[str],
-) -> Iterator[Wilderness]:
-    """A row for each operating point and variant; none where nothing is accepted on known images."""
-    table = None
-    if "official" in variants:
-        table = precision_table(ranked, data.wild_found, np.concatenate([[0], levels.n_wild]))
-    for point, one in zip(points, thresholds, strict=True):
-        if not point.total.n_true + point.total.n_false:
-            continue
-        n_open = np.array([row.n_open for row in point.classes.values()])
-        for name in variants:
-            if name == IN_FILE_ORDER:
-                counts = open_in_file_order(data.wild_found, one, levels)
-            else:
-                counts = open_at_levels(n_open, levels, data.wild.n_images)
-            yield summarise(point, name, levels, counts, np.isfinite(one), table)
-
-
-def _with_intervals(
-    rows: list[Wilderness],
-    data: OpenSetData,
-    ranked: Ranked,
-    levels: Levels,
-    chosen: Sequence[tuple[float | None, Floats]],
-    *,
-    n: int,
-    seed: int,
-) -> list[Wilderness]:
-    """AWI with bias-corrected intervals over draws of images, over the same classes in every draw."""
-    drawn = awi_draws(data, ranked, levels, chosen, sorted({row.variant for row in rows}), n=n, seed=seed)
-    recalls = [recall for recall, _ in chosen]
-    out = []
-    for row in rows:
-        low, high = interval(drawn[row.variant][:, recalls.index(row.recall)], value=row.awi)
-        out.append(replace(row, awi_low=low, awi_high=high))
-    return out
-
-
-def awi_draws(
-    data: OpenSetData,
-    ranked: Ranked,
-    levels: Levels,
-    chosen: Sequence[tuple[float | None, Floats]],
-    variants: Sequence[str],
-    *,
-    n: int,
-    seed: int,
-) -> dict[str, Floats]:
-    """AWI of each variant in `n` draws (rows) at each operating point (columns)."""
-    classes: Bools = np.isfinite([one for _, one in chosen])
-    recalls = [recall for recall, _ in chosen if recall is not None]
-    count = AtRecalls(data, ranked, recalls) if recalls else AtThresholds(data, ranked, [one for _, one in chosen])
-    interpolated = Interpolated(data, ranked, recalls, levels) if "official" in variants else None
-    share = float(levels.n_wild.mean()) / data.wild.n_images
-    out: dict[str, Floats] = {name: np.full((n, len(chosen)), np.nan) for name in variants}
-    for i, draw in enumerate(draws(data.known.n_images, data.wild.n_images, n, seed)):
-        counts = count(draw) if set(variants) != {"official"} else None
-        for name in variants:
-            if name == "official":
-                assert interpolated is not None
-                out[name][i] = pooled_precision(interpolated.at_recalls(draw), classes)
-            else:
-                assert counts is not None
-                out[name][i] = pooled(counts, name, classes, share)
-    return out
-
-
-_PARTS = ("known", "known_found", "wild", "wild_found")
-_FIELDS = ("image", "category", "box", "score", "ignore", "crowd")
-
-
-def data_fingerprint(data: OpenSetData) -> str:
-    """Of all that is measured."""
-    return fingerprint([getattr(getattr(data, part), name, None) for part in _PARTS for name in _FIELDS])
-
-
-def part_fingerprints(data: OpenSetData) -> dict[str, str]:
-    """Of what is measured of each file."""
-    return {part: fingerprint([getattr(getattr(data, part), name, None) for name in _FIELDS]) for part in _PARTS}
-
-
-def matched(data: OpenSetData, *, matching: str = "voc", iou: float = 0.5) -> tuple[Matches, Ranked]:
-    """Match and sort the detections on the known images."""
-    matches = match(data.known, data.known_found, matching=matching, iou=iou)
-    return matches, rank(data.known, data.known_found, matches)
 
 
 def _background(data: OpenSetData, matches: Matches) -> dict[str, ObjectVersusBackground] | None:

@@ -67,8 +67,9 @@ def overlaps(truth: GroundTruth, found: Detections) -> Overlaps:
         count = n_pairs[start:stop]
         detection = np.repeat(np.arange(start, stop), count)
         within = np.arange(len(detection)) - np.repeat(np.cumsum(count) - count, count)
-        objects = by_image[np.repeat(first[found.image[start:stop]], count) + within]
-        iou = _iou(found.box[detection], truth.box[objects], truth.crowd[objects])
+        objects = by_image.take(np.repeat(first[found.image[start:stop]], count) + within)
+        # `take` gathers rows in half the time of an index, and this is most of the time of an evaluation.
+        iou = _iou(found.box.take(detection, axis=0), truth.box.take(objects, axis=0), truth.crowd.take(objects))
         touch = np.flatnonzero(iou > 0)
         parts.append((detection[touch], objects[touch], iou[touch]))
     empty = (np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0))

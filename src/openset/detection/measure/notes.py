@@ -3,16 +3,13 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from openset.detection.measure.rates import few, images_for_precision, images_for_rate
+from openset._core.numbers import counted
+from openset.detection.measure.rates import FEW_EVENTS, few, images_for_precision, images_for_rate
 from openset.detection.measure.sets import Levels, OpenSetData
 from openset.detection.measure.wilderness import IN_FILE_ORDER
-from openset.results.numbers import counted
 
 if TYPE_CHECKING:
-    from openset.detection.measure.evaluation import OpenSetEvaluation
-
-FEW_EVENTS = 15
-"""Below this many false detections a rate is known to within half of itself at best."""
+    from openset.detection.measure.result import OpenSetEvaluation
 
 
 def notes_on(data: OpenSetData, levels: Levels, result: "OpenSetEvaluation") -> tuple[str, ...]:
@@ -32,12 +29,12 @@ def notes_on(data: OpenSetData, levels: Levels, result: "OpenSetEvaluation") -> 
 def _silent(data: OpenSetData, result: "OpenSetEvaluation") -> Iterator[str]:
     """A detector that is silent on wild images is more often a missing file than a miracle."""
     if not len(data.wild_found):
-        yield "there is not one detection on the wild images: is their results file complete"
+        yield "there is not one detection on the wild images, so their results file is probably not complete"
     elif result.silence.suspicious:
         yield (
             f"{result.silence.wild} of the {result.n_wild} wild images have no detection at all, while the others "
-            "hardly ever have just one: are the wild results complete? Images that the detector was not run on count "
-            "as images without a false detection"
+            "hardly ever have just one, so the wild results are probably not complete: images that the detector was "
+            "not run on count as images without a false detection"
         )
 
 
@@ -85,7 +82,7 @@ def _file_order(result: "OpenSetEvaluation") -> Iterator[str]:
     if any(row.variant == IN_FILE_ORDER for row in result.wilderness):
         yield (
             f"the variant '{IN_FILE_ORDER}' adds wild images in the order of their file, as the released program does: "
-            "another order gives another value; its interval is too short where images are few"
+            "another order gives another value, and fewer images a smaller one; its interval is for sets of this size"
         )
 
 

@@ -61,6 +61,8 @@ class Operating:
     classes: Mapping[str, ClassPoint]
     unreached: tuple[str, ...]
     """Classes with objects that do not reach the recall; at frozen thresholds, those of which nothing is found."""
+    untested: tuple[str, ...] = ()
+    """Classes without an object to find, so without a threshold, whose detections on wild images are not counted."""
 
     @property
     def name(self) -> str:
@@ -84,6 +86,7 @@ class Operating:
             "total": self.total.as_json(),
             "classes": {name: row.as_json() for name, row in self.classes.items()},
             "unreached": list(self.unreached),
+            "untested": list(self.untested),
         }
 
 
@@ -122,8 +125,14 @@ def operate(data: OpenSetData, ranked: Ranked, thresholds: Floats, *, recall: fl
         for name, row in classes.items()
         if row.n_objects and (row.threshold is None if recall is not None else not row.n_true)
     ]
+    claimed = np.bincount(wild.category, minlength=ranked.n_classes) > 0
+    untested = [
+        name
+        for name, claims in zip(classes, claimed, strict=True)
+        if recall is not None and claims and not classes[name].n_objects
+    ]
     total = _point(None, [np.concatenate(part) for part in parts], n_known, n_wild)
-    return Operating(recall, total, classes, tuple(lost))
+    return Operating(recall, total, classes, tuple(lost), tuple(untested))
 
 
 def _by_class(image: Ints, category: Ints, n_classes: int) -> list[Ints]:

@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from openset.detection.measure.matching import Matches
+from openset.detection.measure.matching import Matches, match
+from openset.detection.measure.sets import OpenSetData
 from openset.detection.read.coco import Bools, Detections, Floats, GroundTruth, Ints
 
 
@@ -148,3 +149,9 @@ def average_precision(table: PrecisionTable) -> dict[str, Floats]:
         "all_point": (area[table.starts[1:]] - area[table.starts[:-1]]) * per_object[:, None],
         "coco_101_point": sum((table.at(r) for r in np.linspace(0, 1, 101)), np.zeros((n_classes, 1))) / 101,
     }
+
+
+def matched(data: OpenSetData, *, matching: str = "voc", iou: float = 0.5) -> tuple[Matches, Ranked]:
+    """Match and sort the detections on the known images."""
+    matches = match(data.known, data.known_found, matching=matching, iou=iou)
+    return matches, rank(data.known, data.known_found, matches)

@@ -10,6 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 LEVEL = 0.95
+FEW_EVENTS = 15
+"""Below this many false detections a rate is known to within half of itself at best."""
 
 
 class Estimate(NamedTuple):

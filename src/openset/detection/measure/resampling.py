@@ -8,7 +8,6 @@ pair.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -21,16 +20,42 @@ from openset.errors import OpenSetError
 
 
 @dataclass(frozen=True, eq=False)
+class LeftOut:
+    """Wild images that nobody asked about, how often one of them was drawn, and what tells which."""
+
+    images: Ints
+    n: int
+    seed: tuple[int, int]
+
+    def drawn(self) -> Ints:
+        """Which they were."""
+        return (
+            self.images.take(_random(self.seed).integers(len(self.images), size=self.n)) if self.n else self.images[:0]
+        )
+
+
+@dataclass(frozen=True, eq=False)
 class Draw:
     """How often each known image was drawn, and which wild image came at each place."""
 
     known: Floats
     wild: Ints
+    """Without those that were left out."""
+    left_out: LeftOut | None = None
+
+    @property
+    def n_wild(self) -> int:
+        """As many wild images are drawn as there are."""
+        return len(self.wild) + (0 if self.left_out is None else self.left_out.n)
 
     @property
     def wild_times(self) -> Ints:
         """How often each wild image was drawn."""
-        return np.bincount(self.wild, minlength=len(self.wild))
+        return np.bincount(self.wild, minlength=self.n_wild)
+
+    def whole(self) -> "Draw":
+        """The draw with what was left out."""
+        return self if self.left_out is None else Draw(self.known, np.append(self.wild, self.left_out.drawn()))
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,7 +68,7 @@ class Counts:
     defined: Bools
     """Classes with an object in the draw."""
     true: Floats
-    """TPc."""
+    """TPc; not a number where it was not asked for."""
     accepted: Floats
     """TPc + FPc."""
     open: Floats
@@ -57,13 +82,28 @@ def check_draws(n: int, seed: int) -> None:
             raise OpenSetError(f"bootstrap over images: '{name}' must be 0 or more, got {value}.")
 
 
-def draws(n_known: int, n_wild: int, n: int, seed: int) -> Iterator[Draw]:
-    """As many draws of images as there are, with replacement."""
+def draws(n_known: int, n_wild: int, n: int, seed: int, *, among: Ints | None = None) -> Iterator[Draw]:
+    """As many draws of images as there are, with replacement.
+
+    With `among`, only what these wild images are drawn is told: how many of all places they take is binomial, and so
+    is what is left out. Where few wild images have a detection that can matter, this is most of the time of a draw.
+    """
     check_draws(n, seed)
-    random = np.random.default_rng(seed)
-    for _ in range(n):
+    random = _random((seed,))
+    others = None if among is None else np.setdiff1d(np.arange(n_wild), among)
+    for i in range(n):
         known = np.bincount(random.integers(n_known, size=n_known, dtype=np.int32), minlength=n_known)
-        yield Draw(known.astype(np.float64), random.integers(n_wild, size=n_wild, dtype=np.int32))
+        if among is None or others is None:
+            yield Draw(known.astype(np.float64), random.integers(n_wild, size=n_wild, dtype=np.int32))
+            continue
+        size = int(random.binomial(n_wild, len(among) / n_wild)) if len(among) else 0
+        wild = among.take(random.integers(len(among), size=size, dtype=np.int32)) if size else among[:0]
+        yield Draw(known.astype(np.float64), wild, LeftOut(others, n_wild - size, (seed, i)))
+
+
+def _random(seed: tuple[int, ...]) -> np.random.Generator:
+    """A generator that takes half the time of the default one, and drawing is a good part of an interval's."""
+    return np.random.Generator(np.random.SFC64(list(seed)))
 
 
 # ---- counts --------------------------------------------------------------------------------------------------------
@@ -76,8 +116,16 @@ class AtRecalls:
     block a recall is reached, only that block is looked into, and all else is sums between the thresholds found.
     """
 
-    def __init__(self, data: OpenSetData, ranked: Ranked, recalls: Sequence[float], *, whole: bool = False) -> None:
-        self._data, self._all, self._recalls = data, ranked, list(recalls)
+    def __init__(
+        self,
+        data: OpenSetData,
+        ranked: Ranked,
+        recalls: Sequence[float],
+        *,
+        count_true: bool = True,
+        whole: bool = False,
+    ) -> None:
+        self._data, self._all, self._recalls, self._count_true = data, ranked, list(recalls), count_true
         self._rising = np.argsort(self._recalls, kind="stable")
         # Far below the thresholds of the data themselves no draw has one, so only the upper part is looked at.
         ranked = self._ranked = ranked if whole else _upper_part(ranked, max(recalls))
@@ -95,27 +143,44 @@ class AtRecalls:
         self._wild_image, self._wild_starts, self._n_wild = _accepted_with(ranked, data.wild_found)
         self._wild_image = np.append(self._wild_image, n_wild)
         self._wanted = np.array(self._recalls)[self._rising][:, None]
+        self._needed_for = needed(np.arange(2 * int(self._all.n_objects.max()) + 100), self._wanted)
         self._back = np.argsort(self._rising)
+
+    @property
+    def wild_images(self) -> Ints:
+        """Those with a detection that can matter."""
+        return np.unique(self._wild_image[:-1])
 
     def __call__(self, draw: Draw) -> Counts:
         """Count in one draw."""
-        known, wild = np.append(draw.known, 0.0), np.bincount(draw.wild, minlength=len(draw.wild) + 1)
-        n_objects = _sums(known[self._object_image], self._object_edges)
-        weight = known[self._true_image]
-        place = self._places(weight, needed(n_objects, self._wanted))
+        known, wild = np.append(draw.known, 0.0), np.bincount(draw.wild, minlength=draw.n_wild + 1)
+        n_objects = _sums(known.take(self._object_image), self._object_edges)
+        weight = known.take(self._true_image)
+        place = self._places(weight, self._needed(n_objects))
         reached = place < self._true_starts[1:]
         if (~reached & self._cut & (n_objects > 0)).any():
-            return AtRecalls(self._data, self._all, self._recalls, whole=True)(draw)
+            return AtRecalls(self._data, self._all, self._recalls, count_true=self._count_true, whole=True)(
+                draw.whole()
+            )
         begin, end = self._ranked.starts[:-1], self._ranked.starts[1:]
         stop = np.broadcast_to(end, place.shape).copy()
         stop[reached] = self._true_stop[place[reached]]
         n_wild = np.where(stop > begin, self._n_wild[np.maximum(stop - 1, 0)], self._wild_starts[:-1])
+        true = np.full(place.shape, np.nan)
+        if self._count_true:
+            true = _from_start(weight, self._true_starts, self._n_true[stop])[self._back]
         return Counts(
             n_objects > 0,
-            _from_start(weight, self._true_starts, self._n_true[stop])[self._back],
-            _from_start(known[self._image], self._ranked.starts, stop)[self._back],
-            _from_start(wild[self._wild_image], self._wild_starts, n_wild)[self._back],
+            true,
+            _from_start(known.take(self._image), self._ranked.starts, stop)[self._back],
+            _from_start(wild.take(self._wild_image), self._wild_starts, n_wild)[self._back],
         )
+
+    def _needed(self, n_objects: Floats) -> Ints:
+        """How many correct detections (columns: of each class) reach each recall, from a table where it goes so far."""
+        if n_objects.max() < self._needed_for.shape[1]:
+            return self._needed_for.take(n_objects.astype(np.intp), axis=1)
+        return needed(n_objects, self._wanted)
 
     def _places(self, weight: Floats, wanted: Ints) -> Ints:
         """The correct detection (columns: of each class) with which a number of them is reached, or the class's end."""
@@ -320,33 +385,3 @@ def _wild_before(score: Floats, starts: Ints, wild: Detections, n_images: int) -
     inside = place < len(score)
     ones = np.ones(int(inside.sum()))
     return csr_matrix((ones, (place[inside], wild.image[inside])), shape=(len(score), n_images))
-
-
-# ---- intervals -----------------------------------------------------------------------------------------------------
-
-
-def interval(
-    values: Floats, *, value: float | None = None, level: float = 0.95
-) -> tuple[float, float] | tuple[None, None]:
-    """Percentile interval of the draws that are defined; nothing if none is.
-
-    With the `value` in the data themselves it is bias-corrected (Efron's BC): where most draws lie below it, both ends
-    move up, and down where most lie above. Thresholds are chosen anew in each draw, so draws are biased.
-
-    >>> draws = np.arange(1001.0)
-    >>> interval(draws) == interval(draws, value=500.0)
-    True
-    >>> [round(end) for end in interval(draws, value=600.0)]
-    [73, 993]
-    """
-    found = values[~np.isnan(values)]
-    if not len(found):
-        return None, None
-    shares = [(1 - level) / 2, (1 + level) / 2]
-    if value is not None:
-        normal = NormalDist()
-        below = ((found < value).sum() + (found == value).sum() / 2) / len(found)
-        shift = 2 * normal.inv_cdf(float(np.clip(below, 0.5 / len(found), 1 - 0.5 / len(found))))
-        shares = [normal.cdf(shift + normal.inv_cdf(share)) for share in shares]
-    low, high = np.quantile(found, shares)
-    return float(low), float(high)

@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from openset._core.fingerprint import fingerprint
+from openset.detection.measure.matching import highest_per_image
 from openset.detection.read.class_lists import read_numbering
 from openset.detection.read.coco import Bools, Detections, GroundTruth, Ints, read_ground_truth
 from openset.detection.read.entries import three
@@ -208,7 +210,7 @@ def silence(data: OpenSetData) -> Silence:
     none, one = int((n_wild == 0).sum()), int((n_wild == 1).sum())
     speaking = n_wild[n_wild > 0]
     several = len(speaking) > 0 and speaking.mean() >= 3
-    return Silence(int((n_known == 0).sum()), none, bool(several and none > 10 + 5 * one))
+    return Silence(int((n_known == 0).sum()), none, bool(several and none > 3 + 5 * one))
 
 
 # ---- wilderness levels ---------------------------------------------------------------------------------------------
@@ -259,3 +261,39 @@ def wilderness_levels(n_known: int, n_wild: int, ratios: Sequence[float] | None 
             f"wilderness are taken at ratio {n_wild / n_known:.3g}, not 1"
         )
     return Levels(tuple(chosen), counts, reference / n_known, reference, note)
+
+
+# ---- what the data are ---------------------------------------------------------------------------------------------
+
+_PARTS = ("known", "known_found", "wild", "wild_found")
+_FIELDS = ("image", "category", "box", "score", "ignore", "crowd")
+
+
+def input_files(data: OpenSetData) -> dict[str, str]:
+    """Where each part was read from."""
+    return {part: getattr(data, part).source for part in _PARTS}
+
+
+def data_fingerprint(data: OpenSetData) -> str:
+    """Of all that is measured."""
+    return fingerprint([getattr(getattr(data, part), name, None) for part in _PARTS for name in _FIELDS])
+
+
+def part_fingerprints(data: OpenSetData) -> dict[str, str]:
+    """Of what is measured of each file."""
+    return {part: fingerprint([getattr(getattr(data, part), name, None) for name in _FIELDS]) for part in _PARTS}
+
+
+def limited(data: OpenSetData, max_detections: int | None) -> OpenSetData:
+    """The data with at most so many detections of an image and class."""
+    if max_detections is None:
+        return data
+    if max_detections < 1:
+        raise OpenSetError(f"'max_detections' must be 1 or more, got {max_detections}.")
+    return replace(
+        data,
+        known_found=highest_per_image(data.known_found, max_detections),
+        wild_found=highest_per_image(data.wild_found, max_detections),
+        refused_known=highest_per_image(data.refused_known, max_detections),
+        refused_wild=highest_per_image(data.refused_wild, max_detections),
+    )

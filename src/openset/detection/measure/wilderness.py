@@ -10,16 +10,16 @@ Three ways to pool the classes are in use and differ by half or more, so every r
 them, drawn at random, have on average, n / N of all. `official` takes the first n in file order, by definition.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from openset.detection.measure.operating import Operating
-from openset.detection.measure.ranking import PrecisionTable
+from openset.detection.measure.ranking import PrecisionTable, Ranked, precision_table
 from openset.detection.measure.resampling import Counts
-from openset.detection.measure.sets import Levels
+from openset.detection.measure.sets import Levels, OpenSetData
 from openset.detection.read.coco import Bools, Detections, Floats, Ints
 
 VARIANTS = ("paper", "macro", "official")
@@ -47,6 +47,16 @@ class Wilderness:
     """Each class's own FPo / (TPc + FPc) at each ratio."""
 
     @property
+    def largest_impact(self) -> float:
+        """The most that one false detection on wild images adds to the impact: in the class where it counts most."""
+        rows = [self.point.classes[name] for name in self.per_class]
+        accepted = np.array([row.n_true + row.n_false for row in rows])
+        if self.variant == "paper":
+            return float(1 / accepted.sum())
+        weights = [row.n_true / (row.n_true + row.n_false) if self.variant == IN_FILE_ORDER else 1.0 for row in rows]
+        return float((weights / accepted).max() / sum(weights)) if sum(weights) else float("inf")
+
+    @property
     def recall(self) -> float | None:
         """Of the operating point; None at frozen thresholds."""
         return self.point.recall
@@ -67,7 +77,31 @@ def row_name(row: Wilderness, rows: Sequence[Wilderness]) -> str:
     return row.point.name + (f", {row.variant}" if several else "")
 
 
-def summarise(
+def wilderness_rows(
+    data: OpenSetData,
+    ranked: Ranked,
+    levels: Levels,
+    points: Sequence[Operating],
+    thresholds: Sequence[Floats],
+    variants: Sequence[str],
+) -> Iterator[Wilderness]:
+    """A row for each operating point and variant; none where nothing is accepted on known images."""
+    table = None
+    if IN_FILE_ORDER in variants:
+        table = precision_table(ranked, data.wild_found, np.concatenate([[0], levels.n_wild]))
+    for point, one in zip(points, thresholds, strict=True):
+        if not point.total.n_true + point.total.n_false:
+            continue
+        n_open = np.array([row.n_open for row in point.classes.values()])
+        for name in variants:
+            if name == IN_FILE_ORDER:
+                counts = _open_in_file_order(data.wild_found, one, levels)
+            else:
+                counts = _open_at_levels(n_open, levels, data.wild.n_images)
+            yield _summarise(point, name, levels, counts, np.isfinite(one), table)
+
+
+def _summarise(
     point: Operating,
     variant: str,
     levels: Levels,
@@ -131,12 +165,12 @@ def pooled_precision(precision: Floats, classes: Bools) -> Floats:
     return out
 
 
-def open_at_levels(n_open: Ints, levels: Levels, n_wild: int) -> Floats:
+def _open_at_levels(n_open: Ints, levels: Levels, n_wild: int) -> Floats:
     """FPo of each class (rows) at each level, on average over the orders of the wild images."""
     return np.asarray(n_open[:, None] * (levels.n_wild / n_wild))
 
 
-def open_in_file_order(found: Detections, thresholds: Floats, levels: Levels) -> Floats:
+def _open_in_file_order(found: Detections, thresholds: Floats, levels: Levels) -> Floats:
     """FPo of each class (rows) on the first n wild images, for the n of each level."""
     n_levels = len(levels.n_wild)
     accepted = np.flatnonzero(found.score >= thresholds[found.category])

@@ -45,7 +45,7 @@ def read_comp4_results(
 
 
 def _rows(file: Path) -> Iterator[tuple[str, float, list[float]]]:
-    for row, line in enumerate(text_lines(file), 1):
+    for row, line in enumerate(text_lines(file, may_be_empty=True), 1):
         words = line.split()
         if not words:
             continue

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 from xml.etree import ElementTree  # the parser below refuses what makes XML dangerous
 
-from openset._io.paths import reason
+from openset._io.paths import existing, reason
 from openset.detection.read.class_lists import Classes, by_line, categories_in_json, names_file, names_in
 from openset.detection.read.entries import boxes, flags, lengths
 from openset.errors import OpenSetError
@@ -27,6 +27,7 @@ def read_voc(place: Path, files: Iterable[Path]) -> Table:
     images: list[Image] = []
     objects: list[Object] = []
     for file in files:
+        existing(file)
         try:
             root = ElementTree.parse(file, ElementTree.XMLParser(target=_NoDoctype())).getroot()  # noqa: S314
             image, own = _voc_image(root, file), [_voc_object(node, file) for node in root.findall("object")]

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from openset._io.pictures import picture_size
+from openset._io.text_files import text_lines
 from openset.detection.read.class_lists import NAME_FILES, Classes, by_line, names_file, names_in
 from openset.detection.read.coco import GroundTruth, Id
 from openset.detection.read.entries import LARGEST
@@ -121,11 +122,7 @@ def _ids_by_number(
 
 def _rows(file: Path, columns: int) -> Iterable[tuple[int, list[float]]]:
     kind = "class x y width height" + (" score" if columns == 6 else "")
-    try:
-        lines = file.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise OpenSetError(f"{file} cannot be read as text.") from error
-    for row, line in enumerate(lines, 1):
+    for row, line in enumerate(text_lines(file, may_be_empty=True), 1):
         if not line.strip():
             continue
         try:

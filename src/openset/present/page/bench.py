@@ -1,11 +1,11 @@
 """The page of a bench: many methods on several protocols, mean and spread."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
+from openset._core.numbers import counted, span
 from openset.errors import OpenSetError
 from openset.present.page.html import chart, definitions, section, table, text
 from openset.present.page.page import render
-from openset.results.numbers import counted, span
 from openset.results.provenance import provenance
 from openset.results.spread import MEANING
 from openset.results.table import Cell, Content, Table
@@ -14,9 +14,14 @@ from openset.results.views.runs import BenchRow
 
 
 def bench_page(
-    rows: Sequence[BenchRow], *, metric: str = "OpenAUC", better: str = "higher", title: str = "Bench"
+    rows: Sequence[BenchRow],
+    *,
+    metric: str = "OpenAUC",
+    better: str = "higher",
+    title: str = "Bench",
+    origin: Mapping[str, str] | None = None,
 ) -> str:
-    """HTML of the page; `rows` hold one value per split and seed."""
+    """HTML of the page; `rows` hold one value per split and seed, `origin` is what `provenance` says of them."""
     if not rows:
         raise OpenSetError("The bench has no finished run to show.")
     protocols = list(dict.fromkeys(row.protocol for row in rows))
@@ -53,7 +58,7 @@ def bench_page(
             ),
             name="table",
         ),
-        section("Versions", definitions(provenance()), name="foot"),
+        section("Versions", definitions(provenance() if origin is None else origin), name="foot"),
     ]
     return render(f"{title} · open-set report", parts, {"charts": charts})
 

@@ -2,9 +2,10 @@
 
 from collections.abc import Sequence
 
+from openset._core.numbers import interval, number, percent
 from openset.detection.measure.errors import Confusion
-from openset.detection.measure.evaluation import OpenSetEvaluation
 from openset.detection.measure.operating import Operating, point_name
+from openset.detection.measure.result import OpenSetEvaluation
 from openset.detection.measure.wilderness import Wilderness
 from openset.detection.tables import class_cells, errors_table, operating_table
 from openset.detection.verdict import TRAINING_RULE, headline, main_sources, verdict
@@ -13,7 +14,6 @@ from openset.present.page.gallery import FalseDetection, gallery_section
 from openset.present.page.html import chart, definitions, section, table, text
 from openset.present.page.page import render
 from openset.results.gate import GateResult
-from openset.results.numbers import interval, number, percent
 from openset.results.provenance import provenance
 from openset.results.table import Cell, Content, Table
 

@@ -5,8 +5,8 @@ from math import ceil, floor, log10
 from typing import Any
 
 from openset.detection.measure.errors import KINDS, Confusion
-from openset.detection.measure.evaluation import OpenSetEvaluation
 from openset.detection.measure.operating import Operating, point_name
+from openset.detection.measure.result import OpenSetEvaluation
 from openset.detection.measure.wilderness import row_name
 from openset.detection.verdict import headline
 

@@ -13,14 +13,9 @@ from openset.present.page.payload import payload
 from openset.results.document import Document
 from openset.results.table import Content, Table
 from openset.results.tables import called, gate_table, overview_table, sample_counts, tests_table, value_cell
+from openset.results.views.steps import FROZEN, MARKS
 
 _SIZES = "test sets of different sizes"
-_MARKS = {
-    "at_acceptance=0.95": "95 % of knowns accepted",
-    "at_fpr=0.1": "10 % of open set accepted",
-    "at_fpr=0.01": "1 % of open set accepted",
-    "best_f=macro": "best F-score here",
-}
 
 
 def evaluation_page(
@@ -123,7 +118,7 @@ def _moving(data: Mapping[str, Any], names: Sequence[str], best: int) -> str:
 
 def _operating(data: Mapping[str, Any], names: Sequence[str], parts: Mapping[str, str], best: int) -> str:
     shares = {str(i): f"{100 * share:g} %" for i, share in enumerate(data["unknown_shares"])}
-    named = {**({"frozen": "frozen threshold"} if any(one["frozen"] for one in data["models"]) else {}), **_MARKS}
+    named = {**({FROZEN: "frozen threshold"} if any(one["frozen"] for one in data["models"]) else {}), **MARKS}
     marks = "".join(
         f'<button type="button" data-mark="{text(mark)}">{text(shown)}</button>' for mark, shown in named.items()
     )

@@ -12,7 +12,7 @@ from openset.operating import Threshold
 from openset.present.page.pack import COARSE, differences, finite, shares
 from openset.present.page.samples import sample_lists
 from openset.results.views import Details, Steps, details_at, score_histogram, steps_of, thin
-from openset.results.views.steps import MAX_STEPS, UNKNOWN_SHARES
+from openset.results.views.steps import FROZEN, MARKS, MAX_STEPS, UNKNOWN_SHARES
 from openset.scores import Scores
 
 CHART_WIDTH, CHART_HEIGHT = 640, 480
@@ -123,7 +123,7 @@ def _details(
     size += (scores.n_classes + n_open) * (scores.n_classes + 1) if max(scores.n_classes, n_open) <= 50 else 0
     room = max(_DETAIL_NUMBERS // (size * n_details), 1)
     even = np.linspace(0, len(steps) - 1, min(room, len(steps)))[room == 1 :].round().astype(np.int64)
-    named = [steps.marks[name] for name in ("at_acceptance=0.95", "frozen") if name in steps.marks]
+    named = [steps.marks[name] for name in (next(iter(MARKS)), FROZEN) if name in steps.marks]
     places = np.unique(np.append(even, named))
     found = details_at(scores, steps.thresholds[places], against=against)
     some = np.where(found.total > 0, found.total, np.nan)

@@ -10,9 +10,8 @@ from numpy.typing import NDArray
 from openset.curves import OscrCurve, RocCurve, UnknownRecallCurve
 from openset.errors import OpenSetError
 from openset.present.plots.style import legend, line_style, panels, percent_axes, plain, plot_style
+from openset.results.verdict import open_set
 from openset.results.views import Band, RiskCurve
-
-_OPEN = {"all": "open-set samples", "negative": "negatives", "unknown": "unknowns"}
 
 
 def oscr(
@@ -148,7 +147,7 @@ def _unit(axis: Axes) -> None:
 
 
 def _called(part: str) -> str:
-    return _OPEN.get(part, plain(part))
+    return plain(open_set(part))
 
 
 def _need(items: Mapping[str, object] | Sequence[object]) -> None:

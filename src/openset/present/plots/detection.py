@@ -10,8 +10,8 @@ from matplotlib.figure import Figure
 
 from openset.detection.measure.background import ObjectVersusBackground
 from openset.detection.measure.errors import KINDS, Confusion, Errors
-from openset.detection.measure.evaluation import OpenSetEvaluation
 from openset.detection.measure.operating import point_name
+from openset.detection.measure.result import OpenSetEvaluation
 from openset.detection.measure.wilderness import Wilderness, row_name
 from openset.errors import OpenSetError
 from openset.present.plots.matrices import draw_matrix

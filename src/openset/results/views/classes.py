@@ -1,12 +1,12 @@
 """Metric values of each known class at one threshold."""
 
 from dataclasses import dataclass
-from statistics import NormalDist
 
 import numpy as np
 from numpy.typing import NDArray
 
 from openset._core.checks import Ints
+from openset._core.fractions import exact_ends
 from openset.results.views.details import details_at
 from openset.scores import Scores
 
@@ -15,7 +15,7 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class ClassRates:
-    """Per known class that has test samples: CCR at a threshold, with Wilson intervals, and accuracy unrejected."""
+    """Per known class that has test samples: CCR at a threshold, with exact intervals, and accuracy unrejected."""
 
     names: tuple[str, ...]
     total: Ints
@@ -36,19 +36,6 @@ def class_rates(scores: Scores, threshold: float, *, level: float = 0.95) -> Cla
     some = np.flatnonzero(made.total)
     total = made.total[some]
     ccr = made.right[0, some] / total
-    low, high = wilson(ccr, total, level)
+    low, high = exact_ends(made.right[0, some], total, level)
     names = tuple(scores.class_name(int(place)) for place in some)
     return ClassRates(names, total, ccr, low, high, made.right_unrejected[some] / total, threshold)
-
-
-def wilson(share: Array, n: Ints, level: float = 0.95) -> tuple[Array, Array]:
-    """Wilson's score interval of a fraction of `n`.
-
-    >>> low, high = wilson(np.array([0.5]), np.array([10]))
-    >>> round(float(low[0]), 4), round(float(high[0]), 4)
-    (0.2366, 0.7634)
-    """
-    z2 = NormalDist().inv_cdf((1 + level) / 2) ** 2
-    centre = (share + z2 / (2 * n)) / (1 + z2 / n)
-    reach = np.sqrt(z2 * (share * (1 - share) / n + z2 / (4 * n**2))) / (1 + z2 / n)
-    return np.maximum(centre - reach, 0.0), np.minimum(centre + reach, 1.0)

@@ -15,8 +15,15 @@ from openset.scores import Scores
 Array = NDArray[np.float64]
 MAX_STEPS = 1001
 UNKNOWN_SHARES = (0.01, 0.05, 0.1, 0.2, 0.5)
-MARKS = ("at_acceptance=0.95", "at_fpr=0.1", "at_fpr=0.01", "best_f=macro")
-"""Rules whose thresholds the slider names."""
+MARKS = {
+    "at_acceptance=0.95": "95 % of knowns accepted",
+    "at_fpr=0.1": "10 % of open set accepted",
+    "at_fpr=0.01": "1 % of open set accepted",
+    "best_f=macro": "best F-score here",
+}
+"""Rules whose thresholds the slider names, and what it calls them; it begins at the first."""
+FROZEN = "frozen"
+"""The mark of a threshold that was chosen before."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +70,7 @@ def steps_of(
     counts = scores.counts(parts[0])
     marks = {rule: counts.at(choose(scores, rule, against=parts[0]).value) for rule in MARKS}
     if frozen is not None:
-        marks["frozen"] = counts.at(frozen)
+        marks[FROZEN] = counts.at(frozen)
     chosen = _spread(counts, n_steps - len(set(marks.values())), sorted(marks.values()))
     thresholds = counts.thresholds[chosen]
     acceptance, ccr = counts.acceptance[chosen], counts.ccr[chosen]

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
-from typing import ClassVar
 
 from openset._core.registry import Registry
 from openset.studies.running import Outcome, Task, Watcher
@@ -23,10 +22,6 @@ class Resources:
 
 class Executor:
     """Base of all executors: tasks in, outcomes out. A `with` block starts and ends what it runs on."""
-
-    title: ClassVar[str] = ""
-    extra: ClassVar[str] = ""
-    """What to install for it: `pip install 'openset[EXTRA]'`."""
 
     def __init__(
         self,

@@ -10,8 +10,6 @@ from openset.studies.running import Outcome, Task, run_task
 class Local(Executor):
     """This process, one cell after the other, with a progress bar."""
 
-    title = "this process"
-
     def run(self, tasks: Sequence[Task], *, wait: bool) -> Iterator[Outcome]:
         """Each cell as it ends."""
         for task in tasks:

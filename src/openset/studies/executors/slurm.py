@@ -8,7 +8,7 @@ from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
 
-from openset.errors import OpenSetError
+from openset.errors import OpenSetError, need
 from openset.studies.executors._base import EXECUTORS, Executor
 from openset.studies.executors._remote import RemoteTask, after_loss
 from openset.studies.running import Outcome, Task
@@ -24,22 +24,16 @@ class OnSlurm(Executor):
     The command waits for the jobs; stopped, it leaves them running, and the same command reads what they have done.
     """
 
-    title = "jobs of a Slurm cluster"
-    extra = "slurm"
-
     @classmethod
     def check(cls) -> None:
         """Submitit must be installed."""
-        try:
-            import submitit  # noqa: F401
-        except ImportError as error:
-            raise OpenSetError("--engine slurm needs submitit: pip install 'openset[slurm]'.") from error
+        need("--engine slurm", "submitit")
 
     def run(self, tasks: Sequence[Task], *, wait: bool) -> Iterator[Outcome]:
         """Outcomes of each job as it ends."""
         logs = tasks[0][0].layout.out / "slurm-logs"
         executor = self._executor(logs)
-        remote = [_Requeued(RemoteTask.of(task, self.resources.cpus, self.on_corrupt, wait=wait)) for task in tasks]
+        remote = [_Requeued(RemoteTask(task, self.resources.cpus, self.on_corrupt, wait)) for task in tasks]
         try:
             with executor.batch():
                 jobs = [executor.submit(one) for one in remote]

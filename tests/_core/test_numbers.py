@@ -1,6 +1,6 @@
 import pytest
 
-from openset.results import numbers
+from openset._core import numbers
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """One process at a time in a run folder: a lock that says who holds it since when, and that dies with its owner."""
 
 import json
+import math
 import os
 import platform
 import sys
@@ -90,8 +91,9 @@ def owner_of(folder: Path) -> Owner | None:
     """Who is written in the lock of a folder; None if nobody is."""
     try:
         content = json.loads((folder / NAME).read_text(encoding="utf-8"))
-        return Owner(int(content["process"]), str(content["machine"]), float(content["since"]))
-    except (OSError, ValueError, KeyError, TypeError):  # no lock, or one that was cut off while it was written
+        owner = Owner(int(content["process"]), str(content["machine"]), float(content["since"]))
+        return owner if math.isfinite(owner.since) else None
+    except (OSError, ArithmeticError, ValueError, KeyError, TypeError, RecursionError):  # no lock, or a damaged one
         return None
 
 

@@ -76,9 +76,22 @@ def scaled(
     return shown if low is None or high is None else f"{shown} [{form(factor * low)}, {form(factor * high)}]"
 
 
-def percent(value: float) -> str:
+def exact(value: float) -> str:
+    """A threshold, with as few digits as tell it from others: rounded, it would lie on the other side of some score.
+
+    >>> exact(0.1), exact(0.10000000149011612)
+    ('0.1', '0.1')
+    """
+    import numpy as np
+
+    with np.errstate(over="ignore"):
+        single = np.float32(value)
+    return str(single if float(single) == value else np.float64(value))
+
+
+def percent(value: float, digits: int = 1) -> str:
     """A fraction in percent, never broken between lines: 93.4 %."""
-    return f"{100 * value:.1f}\u00a0%"
+    return f"{100 * value:.{digits}f}\u00a0%"
 
 
 def percents(value: float, low: float | None, high: float | None) -> str:

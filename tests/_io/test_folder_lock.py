@@ -11,17 +11,17 @@ import time
 
 import pytest
 
+from openset._io import folder_lock as lock
+from openset._io.folder_lock import NAME, BusyError, age, hold, is_held, owner_of
 from openset.cli import main
 from openset.errors import OpenSetError
-from openset.train import lock
-from openset.train.lock import NAME, BusyError, age, hold, is_held, owner_of
 
 HOLD = """
 import pathlib, sys, time
-from openset.train.lock import hold
+from openset._io.folder_lock import hold
 with hold(pathlib.Path(sys.argv[1])):
     print("held", flush=True)
-    time.sleep(60)
+    time.sleep(3600)
 """
 
 
@@ -127,7 +127,18 @@ def test_where_the_disk_has_no_locks_the_process_is_looked_for(tmp_path, monkeyp
         assert owner_of(tmp_path).process == os.getpid()
 
 
-@pytest.mark.parametrize("content", ["", "{", "[]", '{"process": "x"}'])
+@pytest.mark.parametrize(
+    "content",
+    [
+        "",
+        "{",
+        "[]",
+        '{"process": "x"}',
+        '{"process": 1e999}',
+        "[" * 100_000,
+        '{"process": 1, "machine": "m", "since": NaN}',
+    ],
+)
 def test_a_lock_that_was_cut_off_is_nobodys(content, tmp_path):
     (tmp_path / NAME).write_text(content)
     assert owner_of(tmp_path) is None
