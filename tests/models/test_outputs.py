@@ -478,3 +478,14 @@ def test_torch_is_not_needed_for_onnx(small_onnx, photos, tmp_path):
     )
     subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
     assert arrays(tmp_path / "o.npz")["logits"].shape == (21, 3)
+
+
+def test_what_onnxruntime_says_of_a_damaged_file_stays_off_the_terminal(photos, tmp_path, capfd):
+    onnx = pytest.importorskip("onnx")
+    model = onnx.load(make_onnx(onnx, tmp_path / "m.onnx"))
+    model.graph.initializer[1].dims[0] = 2**62
+    (tmp_path / "m.onnx").write_bytes(model.SerializeToString())
+    assert run("outputs", f"onnx:{tmp_path / 'm.onnx'}", photos, "--out", tmp_path / "o.npz") == 2
+    told = capfd.readouterr().err
+    assert told.startswith("Error: ")
+    assert told.count("\n") == 1
