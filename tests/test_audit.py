@@ -42,6 +42,15 @@ def test_samples_on_the_threshold_are_accepted_in_the_first_construction():
     assert changed.prediction.tolist() == [0, 1, 0, 1]
 
 
+def test_a_rejected_known_of_the_first_class_is_no_caught_unknown():
+    labels, predictions, score = [1, 0, -2], [0, 0, 0], [0.1, 0.8, 0.9]
+    model = _Model(np.array(labels), np.array(predictions), np.array(score), 2)
+    changed, n, limit = exchange_rejections(model, 0.5)
+    assert n == 1
+    assert limit == "all 1 caught unknowns exchanged for accepted misclassified knowns"
+    assert changed.score.tolist() == [0.9, 0.8, 0.1]
+
+
 def test_samples_on_the_threshold_are_accepted_in_the_second_construction():
     # Rejected are one known and three unknowns; a known and an unknown on the threshold are accepted.
     labels, score = [0, 0, 0, -2, -2, -2, -2], [0.1, 0.5, 0.6, 0.5, 0.7, 0.8, 0.9]

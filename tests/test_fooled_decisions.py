@@ -40,6 +40,17 @@ def test_what_no_resample_shows_is_left_open_by_the_rule_of_three(n):
     assert interval.low == pytest.approx(0.05 ** (1 / n))  # .05 = low ** n
 
 
+def test_an_interval_holds_its_own_value():
+    """With many classes of few samples, precision in resamples is too high: all of them lay above the value."""
+    rng, n_classes, n_open = np.random.default_rng(0), 1000, 10_000
+    labels = np.concatenate([np.repeat(np.arange(n_classes), 10), np.full(n_open, -2)])
+    predictions = np.where(rng.random(20_000) < 0.9, np.maximum(labels, 0), rng.integers(0, n_classes, 20_000))
+    predictions[labels < 0] = rng.integers(0, n_classes, n_open)
+    scores = Scores(labels, predictions, rng.normal(size=20_000) + 4 * (labels < 0))
+    interval = bootstrap(scores, "open_set_f_score", n_resamples=30)
+    assert interval.low <= interval.value <= interval.high
+
+
 def test_a_bar_on_an_interval_takes_what_is_certain_of_a_value_between_bounds():
     found = evaluate(few(40, 40))
     wide = dataclasses.replace(found.find("open_auc"), value=0.8, low=0.7, high=0.9, least=0.75, most=0.85)

@@ -284,3 +284,9 @@ def test_wrong_requests_say_what_to_do():
                 compare(scores, scores, metric, n_resamples=wrong)
     with pytest.raises(OpenSetError, match="bootstrap: 'n_resamples' must be at least 2, got 0"):
         bootstrap(scores, n_resamples=0)
+
+
+def test_samples_of_one_model_alone_are_named_the_first_of_them():
+    first, second = (Scores([0, 0, -2, -2], [0] * 4, [0.1, 0.2, 0.8, 0.9], ids=list(ids)) for ids in ("abcd", "abef"))
+    with pytest.raises(OpenSetError, match="2 ids occur only in the first and 2 only in the second, 'c' for example"):
+        compare(first, second)

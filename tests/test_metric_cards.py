@@ -104,8 +104,8 @@ def test_a_plain_function_needs_no_card():
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: adopt_metric("x", 3), "this is no metric: a metric is a function of labels"),
-        (lambda: adopt_metric("x", len), "this is no metric"),
+        (lambda: adopt_metric("x", 3), "this is not a metric: a metric is a function of labels"),
+        (lambda: adopt_metric("x", len), "this is not a metric"),
         (lambda: make_card(lambda scores: 0, "X"), "'<lambda>' takes scores"),
         (lambda: make_card(lambda: 0, "X"), "takes nothing"),
         (lambda: make_card(lambda labels, probabilities, unknown_score: 0, "X"), "or probabilities alone"),

@@ -22,6 +22,7 @@ def steps(page):
 def follow(name, place, monkeypatch, capsys):
     monkeypatch.chdir(place)
     monkeypatch.setenv("COLUMNS", "110")
+    monkeypatch.setenv("OPENSET_DATA", str(place / "data"))  # no pretrained network of the developer's
     page = (DOCS / name).read_text(encoding="utf-8")
     for file, text in re.findall(r"```python\n# (\w+\.py)\n(.*?)```", page, re.DOTALL):
         (place / file).write_text(text, encoding="utf-8")

@@ -270,7 +270,15 @@ def _percentiles(
     lows, highs = np.quantile(resampled, [tail, 1 - tail], axis=0)
     sds = resampled.std(axis=0, ddof=1)
     return [
-        Interval(float(value), max(float(low), least), min(float(high), most), level, "bootstrap", float(sd))
+        # Resamples repeat samples, which makes rare classes look purer: all may lie on one side of the value itself.
+        Interval(
+            float(value),
+            max(min(float(low), float(value)), least),
+            min(max(float(high), float(value)), most),
+            level,
+            "bootstrap",
+            float(sd),
+        )
         if known
         else Interval(float(value), least, most, level, "exact", None)
         for value, low, high, sd, known, (least, most) in zip(values, lows, highs, sds, told, spans, strict=True)

@@ -5,6 +5,7 @@ import time
 
 import pytest
 
+from openset._core.text import half_character
 from openset._io.json_files import parse_json, read_json
 from openset._io.json_stream import read_chunks
 from openset._io.yaml_files import parse_yaml
@@ -90,3 +91,10 @@ def test_runs_lie_below_their_folder_whatever_a_protocol_is_called(tmp_path, nam
     assert len(folder.relative_to(tmp_path / "out").parts) == 3
     assert not {"..", "."} & set(folder.parts)
     assert "\\" not in str(folder)
+
+
+def test_half_a_character_is_shown_with_what_stands_around_it():
+    with pytest.raises(UnicodeEncodeError) as caught:
+        ("x" * 30 + "\ud800" + "y" * 30).encode()
+    told = half_character(caught.value)
+    assert "'" + "x" * 20 + "\\ud800" + "y" * 20 + "'" in told

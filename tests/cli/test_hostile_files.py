@@ -226,7 +226,7 @@ def test_scores_on_a_full_disk(tmp_path, kind):
 def test_output_that_nobody_can_take(words):
     with Path("/dev/full").open("w") as full:
         code, told = run_in_process(words, stdout=full)
-    assert (code, told) == (2, "Error: the system says: no space left on device.\n")
+    assert (code, told) == (2, "Error: system error: no space left on device.\n")
 
 
 @pytest.mark.parametrize("words", [["evaluate", "a.csv"], ["train", "--protocol", "digits"], ["protocols", "list"]])

@@ -5,6 +5,7 @@ import io
 import json
 import math
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -21,7 +22,9 @@ from openset.detection.measure.matching import highest_per_image, match
 from openset.detection.measure.ranking import at_recall, average_precision, needed, precision_table, rank
 from openset.detection.measure.resampling import AtRecalls, Draw, draws
 from openset.detection.measure.sets import arrange, wilderness_levels
+from openset.detection.read.coco import read_ground_truth
 from openset.detection.read.names import similar_classes
+from openset.detection.read.results import read_shared_detections
 from openset.errors import OpenSetError
 
 VARIANTS = ("paper", "macro", "official")
@@ -791,3 +794,12 @@ def test_silence_on_every_wild_image_is_pointed_out(tmp_path):
     assert any("not one detection on the wild images" in note for note in silent.notes)
     heard = evaluate_open_set(paths["kg"], paths["kd"], paths["wg"], paths["wd2"], bootstrap=0)
     assert not any("not one detection" in note for note in heard.notes)
+
+
+def test_a_limit_of_detections_is_told_and_no_limit_is_not():
+    golden = Path(__file__).parents[1] / "golden"
+    known, wild = read_ground_truth(golden / "known.json"), read_ground_truth(golden / "wild.json")
+    on_known, on_wild = read_shared_detections(golden / "found.json", known, wild)
+    limited, whole = (evaluate_open_set(known, on_known, wild, on_wild, max_detections=most) for most in (1, None))
+    assert any("only the 1 highest detections of an image and class are kept" in note for note in limited.notes)
+    assert not any("highest detections of an image" in note for note in whole.notes)

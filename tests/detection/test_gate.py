@@ -112,7 +112,10 @@ def test_a_rate_that_so_few_images_cannot_show():
 
 def test_bars_that_a_worse_detector_could_pass_need_another_one(result):
     for text in ("awi<=0.1", "slope<=0.1"):
-        with pytest.raises(OpenSetError, match="false detections on known images lower it.*add a bar on map, precision or precision_open"):
+        with pytest.raises(
+            OpenSetError,
+            match="false detections on known images lower it.*add a bar on map, precision or precision_open",
+        ):
             check(result, text)
         check(result, text, "precision>=0.1")
     frozen = evaluate_open_set(

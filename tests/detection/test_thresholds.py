@@ -223,3 +223,14 @@ def test_empty_detections_have_no_operating_point():
     with pytest.raises(OpenSetError, match="No class satisfies"):
         choose(data, matched(data)[1], "recall=0.5")
     assert np.isfinite(choose(data, matched(data)[1], "wild_fp=1").thresholds["a"])
+
+
+@pytest.mark.parametrize("value", ["NaN", "Infinity"])
+def test_a_threshold_that_is_no_number_is_refused(tmp_path, value):
+    """No score is at least NaN, so the class would be lost without a word."""
+    file = tmp_path / "t.json"
+    Thresholds("by hand", {"cat": 0.5}, None, {"known": 1}).write(file)
+    content = file.read_text().replace("0.5", value).replace('"schema": 2', '"schema": 1')
+    file.write_text(content)
+    with pytest.raises(OpenSetError, match=r"t.json: the threshold of class 'cat' is (nan|inf); it must be finite"):
+        Thresholds.read(file)

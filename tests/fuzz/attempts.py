@@ -230,7 +230,7 @@ def _option(random: Random, folder: Path, samples: Samples) -> Attempt:
         value = random.choice([*_VALUES, *_VALUES, str(random.choice(ODD_NUMBERS)), random.choice(ODD_TEXTS)])
         value = value.replace("\0", "")
         if option in {"--latex", "--csv"} or (option, value) == ("--resamples", "9" * 30):
-            value = f"out/{value[:20].replace('/', '')}"
+            value = f"out/{value[:20].replace('/', '')}.{'csv' if option == '--csv' else 'tex'}"
         words += [option] if option in {"--background", "--force", "--no-intervals", "--rules"} else [option, value]
     return Attempt(words)
 

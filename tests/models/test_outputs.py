@@ -460,7 +460,7 @@ def test_weights_of_an_onnx_file_stay_in_its_folder(photos, tmp_path, capsys, pl
 
 def test_what_is_no_model(photos, tmp_path, capsys, vit):
     for words, sentence in (
-        (["tensorflow:x"], "is no model: write hf:NAME_OR_FOLDER"),
+        (["tensorflow:x"], "is not a model: write hf:NAME_OR_FOLDER"),
         (["onx:x.onnx"], "Did you mean 'onnx'?"),
         ([vit], f"write hf:{vit}"),
         (["nowhere"], "there is no such folder"),
@@ -478,3 +478,14 @@ def test_torch_is_not_needed_for_onnx(small_onnx, photos, tmp_path):
     )
     subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
     assert arrays(tmp_path / "o.npz")["logits"].shape == (21, 3)
+
+
+def test_what_onnxruntime_says_of_a_damaged_file_stays_off_the_terminal(photos, tmp_path, capfd):
+    onnx = pytest.importorskip("onnx")
+    model = onnx.load(make_onnx(onnx, tmp_path / "m.onnx"))
+    model.graph.initializer[1].dims[0] = 2**62
+    (tmp_path / "m.onnx").write_bytes(model.SerializeToString())
+    assert run("outputs", f"onnx:{tmp_path / 'm.onnx'}", photos, "--out", tmp_path / "o.npz") == 2
+    told = capfd.readouterr().err
+    assert told.startswith("Error: ")
+    assert told.count("\n") == 1

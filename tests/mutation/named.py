@@ -106,7 +106,7 @@ def _is_noticed(mistake: Mistake, place: Path) -> bool:
     text = file.read_text(encoding="utf-8")
     assert text.count(mistake.right) == 1, mistake.what
     file.write_text(text.replace(mistake.right, mistake.wrong), encoding="utf-8")
-    words = [str(TESTS / mistake.test), "-x", "-q", "-p", "no:cacheprovider", "-p", "no:randomly", "-m", "not slow"]
+    words = [str(TESTS / mistake.test), "-x", "-q", "-p", "no:cacheprovider", "-p", "no:randomly"]
     environment = {**os.environ, "PYTHONPATH": str(place / "src"), "PYTHONDONTWRITEBYTECODE": "1"}
     done = subprocess.run(
         [sys.executable, "-m", "pytest", *words], cwd=TESTS.parent, env=environment, capture_output=True, check=False

@@ -43,7 +43,7 @@ def test_a_function_in_a_file_is_a_score_with_parameters(own):
 @pytest.mark.parametrize(
     ("thing", "message"),
     [
-        (3, "this is no score"),
+        (3, "this is not a score"),
         (lambda x: x, "function of 'logits', 'features' or both"),
         (lambda logits, **more: logits, "function of 'logits', 'features' or both"),
         (lambda logits, *, k: logits, "its parameter 'k' has no default"),

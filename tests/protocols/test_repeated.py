@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from openset.errors import OpenSetError
 from openset.protocols import load
 
 
@@ -59,3 +60,26 @@ def test_a_protocol_may_lie_beside_the_data(photos, monkeypatch, tmp_path_factor
     monkeypatch.setenv("OPENSET_DATA", str(photos))
     monkeypatch.chdir(tmp_path_factory.mktemp("elsewhere"))
     assert load("p.yaml").class_names == ("cat", "dog")
+
+
+def test_classes_with_few_images_keep_one_for_each_part_or_are_named(tmp_path):
+    for name, count in (("known/cat", 3), ("known/dog", 8), ("unknown/owl", 1)):
+        (tmp_path / "few" / name).mkdir(parents=True)
+        for number in range(count):
+            picture(10 * len(name) + number).save(tmp_path / "few" / name / f"{number}.png")
+    parts = load(tmp_path / "few").parts
+    assert all((part.labels == 0).sum() == 1 for part in parts.values())
+    (tmp_path / "few/known/cat/2.png").unlink()
+    with pytest.raises(OpenSetError, match=r"known class 'cat' .* has no samples for val \(2 in all\): add some"):
+        load(tmp_path / "few")
+
+
+def test_photos_smaller_than_the_window_are_enlarged_to_it(tmp_path):
+    for name, count in (("known/cat", 6), ("known/dog", 6), ("unknown/owl", 2)):
+        (tmp_path / "p" / name).mkdir(parents=True)
+        for number in range(count):
+            size = (9, 7) if number == 0 else (150, 120 + number)
+            picture(len(name) * 10 + number, size=size).save(tmp_path / "p" / name / f"{number}.png")
+    part = load(tmp_path / "p").train
+    windows = part.windows(np.arange(len(part)), 40, 32, [(0.5, 0.5)] * len(part))
+    assert windows.shape == (len(part), 32, 32, 3)

@@ -92,5 +92,5 @@ def test_options_are_passed_on_to_methods_that_mean_the_same_by_them():
 
 
 def test_a_protocol_without_a_fast_recipe_is_named():
-    with pytest.raises(OpenSetError, match="There is no fast recipe for 'cub'"):
-        recipe_name("cpu", "cub", "openauc")
+    with pytest.raises(OpenSetError, match="There is no fast recipe for 'imagenet-p1'"):
+        recipe_name("cpu", "imagenet-p1", "openauc")

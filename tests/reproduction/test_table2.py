@@ -136,8 +136,8 @@ def test_wrong_names_are_named(cpu):
         OpenSetError, match="openauc/table2 has no protocol 'cifar' at scale cpu. Did you mean 'cifar10'"
     ):
         table2.reproduce(Options(scale="cpu", protocols=("cifar",), show=True))
-    with pytest.raises(OpenSetError, match="has no method 'gcpl' at scale cpu"):
-        table2.reproduce(Options(scale="cpu", methods=("gcpl",), show=True))
+    with pytest.raises(OpenSetError, match="has no method 'entropic' at scale cpu"):
+        table2.reproduce(Options(scale="cpu", methods=("entropic",), show=True))
     with pytest.raises(OpenSetError, match="There is no split 5"):
         table2.reproduce(Options(scale="cpu", splits=(5,), show=True))
 

@@ -111,6 +111,12 @@ def test_what_a_file_tells_of_itself_may_be_damaged(folder, about):
         open_source(str(folder))
 
 
+def test_rows_are_counted_once_also_where_a_link_leads_round(folder):
+    (folder / "round").symlink_to(".")
+    assert open_source(f"{folder}/**/*.parquet").n_rows == 60
+    assert open_source(str(folder)).n_rows == 60
+
+
 def test_folders_that_are_named_like_files_are_looked_into(folder):
     inner = folder / "more.parquet"
     inner.mkdir()

@@ -42,6 +42,7 @@ def test_values_are_found_against_unknowns_alone_first():
     assert value_of(SUMMARY, "closed_set_accuracy", "unknown") == 0.9  # it sees no unknowns
     assert value_of(SUMMARY, "error_at_tpr") == 0.2
     assert find_result(SUMMARY, "open_set_f_score", average="micro").value == 0.8
+    assert value_of(SUMMARY, "open_set_f_score(average=micro)") == 0.8  # as `openset tune --metric` writes it
     assert find_result(SUMMARY, "open_auc", balanced=True, against="all").value == 0.4
     assert find_result(SUMMARY, "open_auc", "hard") is None
     with pytest.raises(OpenSetError, match="no 'auroc' against unknown or all"):

@@ -95,7 +95,7 @@ def test_a_job_that_is_stopped_and_requeued_goes_on(tmp_path, slurm, undisturbed
     words = [*OPENSET, *GRID, "--slurm", "slurm_partition=gpu", "--set", "train.epochs=60", "--out", str(out)]
     running = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     try:
-        folder, job = in_training(out)
+        folder, job = in_training(out, most=8)  # far from its end: it goes on until the job has ended
         os.kill(job, signal.SIGTERM)  # Slurm sends this first when it takes the machine away: it is let pass
         os.kill(job, signal.SIGUSR2)
         said, errors = running.communicate(timeout=600)

@@ -47,6 +47,22 @@ def test_what_the_user_says_counts(monkeypatch):
     assert used(read_config("fast/digits"), (1, 8, 8)) == 2
 
 
+def test_first_weights_come_from_one_thread_too(monkeypatch):
+    import numpy as np
+
+    from openset.backbones.fastnet import Whiten
+    from openset.protocols import load
+    from openset.train.build import make_network
+    from openset.train.feed import Feed
+
+    seen = []
+    monkeypatch.setattr(Whiten, "fit", lambda *_: seen.append(torch.get_num_threads()))
+    protocol, config = load("digits"), read_config("fast/digits")
+    make_network(config, Feed(protocol.train, config.data, np.arange(50)), 6)
+    assert seen == [1]
+    assert torch.get_num_threads() == 2
+
+
 def test_the_network_is_left_as_it_was():
     network = make_bare_network(read_config("fast/digits"), (1, 8, 8), 6)
     before = {name: value.clone() for name, value in network.state_dict().items()}

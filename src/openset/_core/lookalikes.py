@@ -43,12 +43,12 @@ def meant_word(name: str) -> str | None:
     if letters in _OTHER_MEANING:
         return None
     for word, synonyms in _MEANT.items():
-        if letters in synonyms or _slips(letters, word) <= _FARTHEST[word]:
+        if letters in synonyms or _typing_errors(letters, word) <= _FARTHEST[word]:
             return word
     return None
 
 
-def _slips(written: str, word: str) -> int:
+def _typing_errors(written: str, word: str) -> int:
     """Letters left out, added, exchanged for another or with their neighbour: the distance of two words."""
     if abs(len(written) - len(word)) > max(_FARTHEST.values()):
         return len(word)
@@ -71,7 +71,7 @@ def find_twins(names: Iterable[str], *, capitals: bool) -> tuple[str, str] | Non
     (('Cat', 'cat'), None)
     """
     seen = sorted((visible(name).casefold() if capitals else visible(name), name) for name in set(names))
-    return next(((one, two) for (look, one), (same, two) in pairwise(seen) if look == same), None)
+    return next(((one, two) for (first, one), (second, two) in pairwise(seen) if first == second), None)
 
 
 def how_they_differ(one: str, two: str) -> str:

@@ -13,7 +13,7 @@ import numpy as np
 
 from openset._io.parquet import readable
 from openset._io.parquet_pages import check_pages, row_groups
-from openset._io.paths import existing
+from openset._io.paths import existing, real_path
 from openset.errors import OpenSetError
 
 if TYPE_CHECKING:
@@ -100,7 +100,9 @@ class _OnDisk:
                 raise OpenSetError(f"{text} is a folder without .parquet files.")
             return list(map(str, found))
         matching = glob.glob(text, recursive=True)  # noqa: PTH207 (a pattern may begin anywhere)
-        files = sorted(file for file in map(Path, matching) if file.is_file())
+        # A folder that is a link to one above it would give the same rows many times.
+        once = {real_path(file): file for file in sorted(map(Path, matching), reverse=True) if file.is_file()}
+        files = sorted(once.values())
         check_found(text, list(map(str, files)))
         return list(map(str, files))
 

@@ -5,7 +5,7 @@ import os
 import socket
 from collections.abc import Mapping
 
-from openset.errors import OpenSetError
+from openset.errors import OpenSetError, need
 
 ADDRESS = "RAY_ADDRESS"
 _ANSWER = 10.0  # seconds that a cluster has to answer in
@@ -13,10 +13,7 @@ _ANSWER = 10.0  # seconds that a cluster has to answer in
 
 def check_installed() -> None:
     """Ray must be there."""
-    try:
-        import ray  # noqa: F401
-    except ImportError as error:
-        raise OpenSetError("--engine ray needs Ray: pip install 'openset[ray]'.") from error
+    need("--engine ray", "ray")
 
 
 def connect() -> Mapping[str, float]:

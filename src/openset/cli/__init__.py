@@ -65,7 +65,7 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def _told(error: Exception) -> tuple[str, int]:
-    """What to say of an error, and the exit code: 2 for what the user or the system can mend, 3 for our mistakes."""
+    """What to say of an error, and the exit code: 2 for what the user or the system can fix, 3 for our mistakes."""
     if isinstance(error, OpenSetError):
         return str(error), 2
     if isinstance(error, ImportError):
@@ -74,7 +74,7 @@ def _told(error: Exception) -> tuple[str, int]:
         return f"there is not enough memory for this ({str(error) or 'none is left'}): take fewer rows.", 2
     if isinstance(error, OSError):  # a full disk, a folder that is closed
         _drop_output()
-        return f"the system says: {reason(error)}{'' if error.filename is None else f' ({error.filename})'}.", 2
+        return f"system error: {reason(error)}{'' if error.filename is None else f' ({error.filename})'}.", 2
     kind = type(error).__name__
     return f"openset failed unexpectedly ({kind}: {error}). Add --debug for details and please report it.", 3
 

@@ -58,13 +58,13 @@ def read_execution(
 
 
 def read_tuned(
-    file: Path, protocols: Sequence[str], settings: list[str] | None, said: Mapping[str, Any]
+    file: Path, protocols: Sequence[str], settings: list[str] | None, given: Mapping[str, Any]
 ) -> "dict[str, Setting]":
     """What `openset tune` has chosen, to be set in the recipe; the user is told what it is."""
     from openset.studies.choice import read_choice
 
     choice = read_choice(file)
-    fields = choice.fields(settings or (), said)
+    fields = choice.fields(settings or (), given)
     console().print(choice.note(protocols), style="dim", highlight=False, markup=False, soft_wrap=True)
     return fields
 

@@ -1,13 +1,10 @@
 """Options of the commands that run a model, and what they say while it runs."""
 
-from collections.abc import Callable
-from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from openset.cli._console import progress
 from openset.errors import OpenSetError
 
 if TYPE_CHECKING:
@@ -85,8 +82,3 @@ def _numbers(option: str, text: str | None) -> tuple[float, ...] | None:
     if option == "--std" and not all(one > 0 for one in found):
         raise OpenSetError("--std must be above 0.")
     return found
-
-
-def running_bar(text: str, total: int) -> AbstractContextManager[Callable[[int], object]]:
-    """A bar while a model runs, with the samples per second."""
-    return progress(text, total, unit="samples")

@@ -12,6 +12,7 @@ from openset.cli._console import (
     SkipCorruptOption,
     UnknownLabelOption,
     console,
+    progress,
     say,
 )
 from openset.cli._models import (
@@ -31,7 +32,6 @@ from openset.cli._models import (
     WorkersOption,
     make_engine,
     read_options,
-    running_bar,
 )
 from openset.cli._outputs import check_outputs
 from openset.cli.train import DataRootOption
@@ -79,7 +79,7 @@ def command(
     """Run a classifier over data and store what it says: logits, features, the last layer, and labels if there are any.
 
     The file is what evaluate, threshold and apply read. Images that cannot be read are named and left out, with exit
-    code 1; in a protocol they stop the command unless --skip-corrupt is given. A run that was stopped goes on when the
+    code 1; in a protocol they stop the command unless --skip-corrupt is given. A stopped run resumes when the
     same command is given again.
 
     Example: openset outputs hf:my-model validation/ --out val.npz
@@ -102,7 +102,7 @@ def command(
     words = LabelWords.of(unknown_label, negative_label, known_class)
     reading = Reading(opened.class_names, words, part, split, data_root, skip_corrupt, column, labels)
     samples = open_samples(data, opened.takes, reading)
-    with running_bar("Running", len(samples)) as advance:
+    with progress("Running", len(samples), unit="samples") as advance:
         written = write_outputs(
             opened, samples, out, engine=runner, batch=batch, progress=advance, tell=lambda text: say(text, err=True)
         )

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from openset.cli._console import ScoreOption, console, naming_files, say, table
+from openset._core.numbers import exact
+from openset.cli._console import ScoreOption, console, naming_files, progress, say, table
 from openset.cli._models import (
     BatchOption,
     ClassesOption,
@@ -24,7 +25,6 @@ from openset.cli._models import (
     WorkersOption,
     make_engine,
     read_options,
-    running_bar,
 )
 from openset.cli._outputs import check_outputs
 from openset.cli.apply import FittedOption
@@ -79,7 +79,7 @@ def command(
 
     A sample is unknown if its unknown score is above the threshold, which was chosen on validation data of the same
     model; a threshold of another score, fit, model or number of classes stops the command. Images that cannot be read
-    are named and left out, with exit code 1. A run that was stopped goes on when the same command is given again.
+    are named and left out, with exit code 1. A stopped run resumes when the same command is given again.
 
     Example: openset predict runs/flowers photos/ --out decisions.csv
     Example: openset predict hf:my-model photos/ --threshold threshold.json --out decisions.csv
@@ -117,7 +117,7 @@ def command(
     with naming_files(frozen, Path(model)):
         predictor = Predictor.of(opened, read_threshold(frozen), score=score, fitted=learned, force=force)
     with TemporaryDirectory(prefix="openset-") as temporary:
-        with running_bar("Predicting", len(samples)) as advance:
+        with progress("Predicting", len(samples), unit="samples") as advance:
             parts = make_decisions(
                 predictor,
                 opened,
@@ -207,7 +207,7 @@ class Report:
         frozen = self.predictor.threshold
         screen.print(
             f"{self.rejected} of {self.n} {self.kind} are unknown: their score is above the threshold "
-            f"{frozen.value:.4g} ({frozen.rule}).",
+            f"{exact(frozen.value)} ({frozen.rule}).",
             highlight=False,
             markup=False,
         )

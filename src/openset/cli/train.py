@@ -23,7 +23,7 @@ DataRootOption = Annotated[
 
 
 def command(
-    recipe: Annotated[str | None, typer.Argument(help="A YAML recipe, or the name of one that comes along.")] = None,
+    recipe: Annotated[str | None, typer.Argument(help="A YAML recipe, or the name of a bundled one.")] = None,
     protocol: Annotated[
         str | None,
         typer.Option("--protocol", "-p", help="Protocol name, YAML file, or folder with known/ and unknown/."),
@@ -91,10 +91,10 @@ def command(
         from openset.cli._grid import read_tuned
 
         given |= read_tuned(tuned, [] if protocol is None else [protocol], settings, given)
-    wording = recipe is not None or bool(settings) or any(value is not None for value in given.values())
+    is_configured = recipe is not None or bool(settings) or any(value is not None for value in given.values())
     begun = out / "config.yaml" if resume and recipe is None and out is not None else None
     base = begun if begun is not None and begun.exists() else recipe  # what is given would change the run that is there
-    config = read_config(base, settings or (), **given) if wording or not resume else None
+    config = read_config(base, settings or (), **given) if is_configured or not resume else None
     if config is not None and holds_vectors(config.protocol, config.data_root):
         config = for_vectors(config)
     note = ""
@@ -108,7 +108,7 @@ def command(
         if config is None:
             raise OpenSetError("Say which run to resume: --out DIR.")
         out = Layout(Path("runs")).folder(config)
-    if resume and not wording:
+    if resume and not is_configured:
         config = None
     screen = console()
     first = is_first_process(config)

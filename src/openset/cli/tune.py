@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 def command(
-    recipe: Annotated[str | None, typer.Argument(help="A YAML recipe, or the name of one that comes along.")] = None,
+    recipe: Annotated[str | None, typer.Argument(help="A YAML recipe, or the name of a bundled one.")] = None,
     vary: Annotated[
         str, typer.Option("--vary", help="The field to choose, and its values: method.weight=0.05,0.1.")
     ] = "",

@@ -50,7 +50,7 @@ class Thresholds:
         """Read what `write` wrote; files of the first schema say less about themselves."""
         content = read_json(path)
         try:
-            values = {str(name): _number_or_none(value) for name, value in content["thresholds"].items()}
+            values = {str(name): _threshold(path, name, value) for name, value in content["thresholds"].items()}
             rule, n = str(content["rule"]), {str(name): int(count) for name, count in content["n"].items()}
             if content["schema"] == 1:
                 return cls(rule, values, None, n)
@@ -64,6 +64,8 @@ class Thresholds:
                 {str(part): str(name) for part, name in content["files"].items()},
                 str(content["fingerprint"]),
             )
+        except OpenSetError:  # is a ValueError, and says more
+            raise
         except (KeyError, TypeError, AttributeError, ValueError) as error:
             raise OpenSetError(
                 f"{path} is not a file of thresholds: make one with 'openset detect threshold'."
@@ -93,8 +95,14 @@ class Thresholds:
         return np.array(found)
 
 
-def _number_or_none(value: Any) -> float | None:
-    return None if value is None else float(value)
+def _threshold(path: str | Path, name: str, value: Any) -> float | None:
+    """A number that scores can be compared with, or None, which accepts nothing."""
+    number = None if value is None else float(value)
+    if number is not None and not np.isfinite(number):
+        raise OpenSetError(
+            f"{path}: the threshold of class {name!r} is {number}; it must be finite, or null to accept none."
+        )
+    return number
 
 
 def frozen_for(

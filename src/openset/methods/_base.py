@@ -179,7 +179,7 @@ class Method(nn.Module):
 def adopt_method(name: str, thing: Any) -> type[Method]:
     """A class that a user wrote, if it is a method."""
     if not isinstance(thing, type) or not issubclass(thing, Method):
-        raise OpenSetError("this is no method: a method is a class that inherits from openset.methods.Method.")
+        raise OpenSetError("this is not a method: a method is a class that inherits from openset.methods.Method.")
     return thing
 
 

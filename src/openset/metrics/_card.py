@@ -100,7 +100,7 @@ def adopt_metric(name: str, thing: Any) -> Metric:
         if card.function is thing:
             return card
     if not isfunction(thing):
-        raise OpenSetError("this is no metric: a metric is a function of labels, predictions and unknown_score.")
+        raise OpenSetError("this is not a metric: a metric is a function of labels, predictions and unknown_score.")
     return make_card(thing, name.replace("_", " ").capitalize(), name=name)
 
 

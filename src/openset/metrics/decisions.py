@@ -295,7 +295,7 @@ class ConfusionMatrix:
             total, passed = int(self.counts[row].sum()), int(accepted.sum())
             if passed:
                 found.append(AcceptedOpenClass(name, total, passed, self.columns[taken_for], int(accepted[taken_for])))
-        return sorted(found, key=lambda slip: (-slip.share, slip.open_class))
+        return sorted(found, key=lambda one: (-one.share, one.open_class))
 
 
 @dataclass(frozen=True)

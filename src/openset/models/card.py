@@ -108,7 +108,7 @@ class Family:
 def adopt_family(name: str, thing: Any) -> Family:
     """A card that a user wrote."""
     if not isinstance(thing, Family):
-        raise OpenSetError("this is no family of models: it is an openset.models.Family.")
+        raise OpenSetError("this is not a family of models: it is an openset.models.Family.")
     return thing
 
 
@@ -125,7 +125,7 @@ def open_model(name: str, options: Options | None = None) -> Model:
 
     >>> open_model("tensorflow:net")
     Traceback (most recent call last):
-    openset.errors.OpenSetError: 'tensorflow:net' is no model: write hf:NAME_OR_FOLDER, onnx:FILE.onnx, ...
+    openset.errors.OpenSetError: 'tensorflow:net' is not a model: write hf:NAME_OR_FOLDER, onnx:FILE.onnx, ...
     """
     given = options or Options()
     family, rest = _family_of(name)
@@ -165,4 +165,4 @@ def _no_model(name: str, path: Path) -> str:
     near = did_you_mean(prefix, FAMILIES) if colon and rest and len(prefix) > 1 else ""
     hint = f" {near}" if near.startswith("Did") else ""
     there = "" if path.exists() or colon else ", and there is no such folder"
-    return f"'{name}' is no model{there}: write {ways}.{hint}"
+    return f"'{name}' is not a model{there}: write {ways}.{hint}"

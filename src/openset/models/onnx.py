@@ -41,6 +41,7 @@ def make_session(content: Any, name: str = "") -> Any:
     """An onnxruntime session of a file's path or content, on the processor."""
     with needing("Running an ONNX file"):
         import onnxruntime
+    onnxruntime.set_default_logger_severity(4)  # a damaged file makes it print, in colours, what is told below
     settings = onnxruntime.SessionOptions()
     settings.log_severity_level = 4
     if os.environ.get("OMP_NUM_THREADS", "").isdigit():

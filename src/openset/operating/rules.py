@@ -105,14 +105,14 @@ def min_cost(
     counts = scores.counts(against)
     on_knowns = (1 - counts.acceptance) * false_reject + (counts.acceptance - counts.ccr) * misclassified
     total = unknown_share * counts.fpr * false_accept + (1 - unknown_share) * on_knowns
-    wording = RULES["min_cost"].text(
+    rule_text = RULES["min_cost"].text(
         false_accept,
         false_reject=false_reject,
         misclassified=misclassified,
         unknown_share=unknown_share,
         against=against,
     )
-    return _freeze(scores, counts, int(total.argmin()), wording)
+    return _freeze(scores, counts, int(total.argmin()), rule_text)
 
 
 @rule(0.05, needs_open_set=False)
@@ -133,8 +133,8 @@ def conformal(scores: Scores, alpha: float, *, per_class: bool = False) -> Thres
     (0.2, 0.7)
     """
     check_share("conformal", "alpha", alpha, one=False)
-    wording = RULES["conformal"].text(alpha, per_class=per_class)
-    pooled = _from_knowns(scores, _conformal(_sorted_knowns(scores, "conformal"), alpha), wording)
+    rule_text = RULES["conformal"].text(alpha, per_class=per_class)
+    pooled = _from_knowns(scores, _conformal(_sorted_knowns(scores, "conformal"), alpha), rule_text)
     if not per_class:
         return pooled
     known = scores.labels >= 0
@@ -192,9 +192,9 @@ def _sorted_knowns(scores: Scores, name: str) -> Any:
     return np.sort(known)
 
 
-def _from_knowns(scores: Scores, value: Any, wording: str) -> Threshold:
+def _from_knowns(scores: Scores, value: Any, rule_text: str) -> Threshold:
     n_known = int((scores.labels >= 0).sum())
-    return _with_achieved(Threshold(float(value), wording, {}, n_known, Origin.of(scores), made_now(scores)), scores)
+    return _with_achieved(Threshold(float(value), rule_text, {}, n_known, Origin.of(scores), made_now(scores)), scores)
 
 
 def _with_achieved(bare: Threshold, scores: Scores) -> Threshold:
@@ -203,7 +203,7 @@ def _with_achieved(bare: Threshold, scores: Scores) -> Threshold:
     return replace(bare, achieved=kept)
 
 
-def _freeze(scores: Scores, counts: Counts, at: int, wording: str) -> Threshold:
+def _freeze(scores: Scores, counts: Counts, at: int, rule_text: str) -> Threshold:
     value = counts.thresholds[at]
     if at == 0:  # reject everything seen: a finite number just below the lowest score, so that JSON can hold it
         lowest = counts.thresholds[1]
@@ -212,11 +212,11 @@ def _freeze(scores: Scores, counts: Counts, at: int, wording: str) -> Threshold:
         # A number below it among float32 if it is one: it holds too where the same scores are kept as such.
         value = np.nextafter(single if single == lowest else lowest, np.float32(-np.inf))
         if not np.isfinite(value):
-            raise OpenSetError(f"{wording}: only a threshold below {lowest} would do, and there is no such number.")
+            raise OpenSetError(f"{rule_text}: only a threshold below {lowest} would do, and there is no such number.")
     achieved = {
         "acceptance": float(counts.acceptance[at]),
         "ccr": float(counts.ccr[at]),
         "fpr": float(counts.fpr[at]),
     }
     n = len(counts.ranking.score)
-    return Threshold(float(value), wording, achieved, n, Origin.of(scores), made_now(scores))
+    return Threshold(float(value), rule_text, achieved, n, Origin.of(scores), made_now(scores))

@@ -158,7 +158,7 @@ def adopt_score(name: str, thing: Any) -> Score:
     if isinstance(thing, Score):
         return thing
     if not inspect.isfunction(thing):
-        raise OpenSetError("this is no score: a score is a function of logits and features, or a Score.")
+        raise OpenSetError("this is not a score: a score is a function of logits and features, or a Score.")
     given = inspect.signature(thing).parameters.values()
     data = [one.name for one in given if one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)]
     options = [one for one in given if one.kind is one.KEYWORD_ONLY]

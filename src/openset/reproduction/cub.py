@@ -95,14 +95,14 @@ def _report(
 
 
 def _notes(options: Options, outcome: Study) -> list[str]:
-    wording = {
+    limits = {
         "smoke": "The digits of scikit-learn, with three made-up groups of unknowns, stand in for CUB: published "
         "values are of other data and not comparable.",
         "cpu": "Softmax here is the training of CE+ scored by the largest probability; the published row is a shorter "
         "training. The paper has no row of Acc+AUC on CUB.",
         "paper": "ARPL+ is ARPL with the recipe of CE+; baselines are derived from their recipes for CIFAR10.",
     }
-    return [wording[options.scale], *outcome.notes(kept=options.keep_changed)]
+    return [limits[options.scale], *outcome.notes(kept=options.keep_changed)]
 
 
 def _cell(options: Options, method: str) -> Cell:

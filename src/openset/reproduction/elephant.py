@@ -25,11 +25,11 @@ def _report(
     name: str,
     title: str,
     table: Table | Sequence[Table],
-    wording: Sequence[Claim],
+    claims_made: Sequence[Claim],
     figures: Sequence[Path] = (),
 ) -> Report:
     tables = [table] if isinstance(table, Table) else list(table)
-    return Report(name, title, options.scale, tables, list(wording), figures=figures, before=limits_of(options))
+    return Report(name, title, options.scale, tables, list(claims_made), figures=figures, before=limits_of(options))
 
 
 def _beside(options: Options, told: float | None, factor: float = 1.0) -> tuple[Value | None, bool]:
@@ -62,8 +62,8 @@ def table1(options: Options) -> Report:
     if options.scale != "paper":
         rows = published("elephant")["table1"]["rows"]
         tables.append(_published("Published, in percent", rows, ("known images", "with wild images, ratio 1"), 100))
-    wording = [claims.wild_images_cost_precision(means)]
-    return _report(options, "elephant/table1", "mAP, closed and open", tables, wording)
+    claims_made = [claims.wild_images_cost_precision(means)]
+    return _report(options, "elephant/table1", "mAP, closed and open", tables, claims_made)
 
 
 def table2(options: Options) -> Report:
@@ -82,7 +82,7 @@ def table2(options: Options) -> Report:
             also = {"official variant": Value(other.awi), "per unit of ratio": Value(row.slope)}
             ours = Value(row.awi, low=row.awi_low, high=row.awi_high)
             lines.append(Line(labels, ours, value, also, remark, compare=same))
-    wording = [
+    claims_made = [
         claims.impact_grows_with_recall(impact),
         claims.one_stage_is_hit_harder(impact),
         claims.dropout_is_worse(impact),
@@ -91,7 +91,7 @@ def table2(options: Options) -> Report:
     if options.scale != "paper":
         columns = [f"recall {recall:g}" for recall in told["recalls"]]
         tables.append(_published("Published, ratios up to 4.6", told["rows"], columns))
-    return _report(options, "elephant/table2", "Average Wilderness Impact", tables, wording)
+    return _report(options, "elephant/table2", "Average Wilderness Impact", tables, claims_made)
 
 
 def fig5(options: Options) -> Report:
@@ -99,7 +99,7 @@ def fig5(options: Options) -> Report:
     found = evaluations(options)
     curves = {f"{name}, recall {row.recall:g}": row.impact for name, one in found.items() for row in one.wilderness}
     impact = {name: [row.awi for row in one.wilderness] for name, one in found.items()}
-    wording = [
+    claims_made = [
         claims.impact_grows_with_wilderness(curves),
         claims.impact_grows_with_recall(impact),
         claims.one_stage_is_hit_harder(impact),
@@ -117,7 +117,7 @@ def fig5(options: Options) -> Report:
         options, "elephant/fig5", "wilderness", "wilderness", {name: one.wilderness for name, one in found.items()}
     )
     table = Table("Wilderness Impact at the largest ratio", lines, percent=False, digits=4)
-    return _report(options, "elephant/fig5", "Wilderness Impact over the wilderness ratio", table, wording, drawn)
+    return _report(options, "elephant/fig5", "Wilderness Impact over the wilderness ratio", table, claims_made, drawn)
 
 
 def fig3(options: Options) -> Report:
@@ -126,8 +126,8 @@ def fig3(options: Options) -> Report:
     shares = {name: (wrong(row.closed_set), wrong(row.open_set)) for name, row in rows.items()}
     drawn = draw(options, "elephant/fig3", "errors", "detection_errors", rows)
     table = Table("Detections by kind at recall .3, percent", error_lines(rows))
-    wording = [claims.errors_rise(shares), claims.yolo_is_worst(shares)]
-    return _report(options, "elephant/fig3", "Impact of the open set on detection", table, wording, drawn)
+    claims_made = [claims.errors_rise(shares), claims.yolo_is_worst(shares)]
+    return _report(options, "elephant/fig3", "Impact of the open set on detection", table, claims_made, drawn)
 
 
 def _file_name(detector: str) -> str:
@@ -163,8 +163,8 @@ def figs9_11(options: Options) -> Report:
         rows = {f"recall {row.recall:g}": row for row in one.errors}
         drawn += draw(options, "elephant/fig9-11", f"errors-{_file_name(name)}", "detection_errors", rows)
     table = Table("Detections by kind, percent", lines)
-    wording = [claims.unknowns_grow_with_recall(shares)]
-    return _report(options, "elephant/fig9-11", "Impact of unknowns at recalls .1 to .5", table, wording, drawn)
+    claims_made = [claims.unknowns_grow_with_recall(shares)]
+    return _report(options, "elephant/fig9-11", "Impact of unknowns at recalls .1 to .5", table, claims_made, drawn)
 
 
 def _unknown_share(row: Errors) -> float:
@@ -174,11 +174,11 @@ def _unknown_share(row: Errors) -> float:
 
 def fig4(options: Options) -> Report:
     """What unknown objects are taken for; where animals are hidden, only some are, so that relatives stay known."""
-    lines, wording, drawn = [], [], []
+    lines, claims_made, drawn = [], [], []
     found = evaluations(options, recalls=(0.3,), hidden=SOME_ANIMALS, with_hidden=True, bootstrap=0)
     for name, one in found.items():
         within, total, expected = family_counts(one)
-        wording.append(claims.confused_within_family(name, within, total, expected))
+        claims_made.append(claims.confused_within_family(name, within, total, expected))
         lines.append(
             Line(
                 {"detector": name, "detections on unknown objects": str(total)},
@@ -187,7 +187,7 @@ def fig4(options: Options) -> Report:
         )
         drawn += draw(options, "elephant/fig4", f"confusion-{_file_name(name)}", "detection_confusion", one.confusion)
     table = Table("Of those, taken for a class of the same family, percent", lines)
-    return _report(options, "elephant/fig4", "Confusion of knowns and unknowns", table, wording, drawn)
+    return _report(options, "elephant/fig4", "Confusion of knowns and unknowns", table, claims_made, drawn)
 
 
 _FAMILIES = (
@@ -265,7 +265,7 @@ def _background(options: Options, name: str, *, figure: bool) -> Report:
 def table4(options: Options) -> Report:
     """The best F-beta of one class at each wilderness ratio."""
     told = published("elephant")["table4"]
-    lines, wording = [], []
+    lines, claims_made = [], []
     for name, data in data_of(options, hidden=("bird", "cat", "dog", "horse", "sheep")).items():
         _, ranked = matched(data)
         chosen = told["class"] if told["class"] in data.known.class_names else data.known.class_names[0]
@@ -287,8 +287,8 @@ def table4(options: Options) -> Report:
                     "threshold": Value(row.threshold),
                 }
                 lines.append(Line(labels, Value(row.f_score), value, also, compare=same and beta != 0.5))
-        wording.append(claims.thresholds_do_not_carry_over(name, thresholds))
+        claims_made.append(claims.thresholds_do_not_carry_over(name, thresholds))
     table = Table(
         "Largest F-beta (the printed column of beta .5 lacks the formula's denominator)", lines, percent=False, digits=3
     )
-    return _report(options, "elephant/table4", "F-beta to choose an operating point", table, wording)
+    return _report(options, "elephant/table4", "F-beta to choose an operating point", table, claims_made)

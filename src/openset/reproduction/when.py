@@ -11,6 +11,7 @@ from openset.reproduction.findings import Line, Report, Table, Value
 from openset.reproduction.options import Options
 from openset.reproduction.recipes import FAST
 from openset.reproduction.study import Study, cell_of, read_study, run_study
+from openset.results.views.runs import BenchRow
 from openset.studies.cell import Cell, protocol_name
 from openset.studies.key import Key
 from openset.studies.results_files import Finished
@@ -108,6 +109,7 @@ def reproduce(options: Options) -> Report:
     outcome = read_study(every, options) if options.show else run_study(every, options)
     gains: dict[tuple[str, str, str], Value | None] = {}
     lines: list[Line] = []
+    rows: list[BenchRow] = []
     for condition in conditions:
         plain = _found(outcome, cells[condition.protocol, condition.name, ""])
         for form in condition.forms:
@@ -118,9 +120,10 @@ def reproduce(options: Options) -> Report:
             labels = {"condition": condition.title, "loss": form, "runs": f"{len(pairs)} of {n_cells}"}
             also = {"without the loss": _mean(plain, pairs), "with it": _mean(loss, pairs)}
             lines.append(Line(labels, gain, also=also))
+            if pairs:
+                rows.append(BenchRow(condition.title, form, list(pairs.values()), [split for split, _ in pairs]))
     lines += [line for line in _of_table_2(options) if line.ours is not None]
-    drawn = {f"{line.labels['condition']}, {line.labels['loss']}": line.ours for line in lines if line.ours is not None}
-    figures = draw(options, NAME, "gains", "gains", drawn) if drawn else []
+    figures = draw(options, NAME, "gains", "bench", rows, metric="gain in OpenAUC") if rows else []
     little: dict[str, dict[float, Value | None]] = {}
     for (protocol, name, form), gain in gains.items():
         fraction = next(one.fraction for one in conditions if (one.protocol, one.name) == (protocol, name))

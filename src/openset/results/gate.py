@@ -100,9 +100,9 @@ def parse_bar(
     return Bar(text.strip(), name, sign, number, _options(text, name, options or ""), against, end)
 
 
-def _options(text: str, name: str, wording: str) -> dict[str, Any]:
+def _options(text: str, name: str, options: str) -> dict[str, Any]:
     try:
-        return parse_call(f"{name}({wording})")[1]
+        return parse_call(f"{name}({options})")[1]
     except OpenSetError as error:
         raise OpenSetError(f"--require '{text}': write each option once, as in (fpr=0.05, balanced=true).") from error
 

@@ -39,8 +39,8 @@ class Vary:
         >>> Vary.parse("optimizer.nesterov=true,false", words=True).values
         (True, False)
         """
-        field, sign, wording = (part.strip() for part in text.partition("="))
-        values = [_setting(one.strip(), text, words) for one in wording.split(",") if one.strip()]
+        field, sign, listed = (part.strip() for part in text.partition("="))
+        values = [_setting(one.strip(), text, words) for one in listed.split(",") if one.strip()]
         if not field or not sign or not values:
             raise OpenSetError(f"--vary '{text}' is not understood; write for example method.weight=0.05,0.1,0.2.")
         return cls(field, tuple(dict.fromkeys(values)))
@@ -50,7 +50,7 @@ class Vary:
         return f"{self.field.rpartition('.')[2]}={value}"
 
 
-def _setting(text: str, wording: str, words: bool) -> Setting:
+def _setting(text: str, option: str, words: bool) -> Setting:
     for kind in (int, float):
         try:
             value = kind(text)
@@ -60,7 +60,7 @@ def _setting(text: str, wording: str, words: bool) -> Setting:
             return value
     if words:
         return {"true": True, "false": False}.get(text.lower(), text)
-    raise OpenSetError(f"--vary '{wording}': '{text}' is not a number.")
+    raise OpenSetError(f"--vary '{option}': '{text}' is not a number.")
 
 
 def make_grid(

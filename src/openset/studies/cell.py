@@ -140,12 +140,12 @@ def fingerprint(plain: Mapping[str, Any], defaults: Mapping[str, Any], without_e
     True
     """
     usual = _flat(defaults)
-    wording = {
+    fields = {
         name: value
         for name, value in _flat(plain).items()
         if name not in without_effect and (name not in usual or usual[name] != value)
     }
-    return hashlib.sha256(json.dumps(wording, sort_keys=True).encode()).hexdigest()[:16]
+    return hashlib.sha256(json.dumps(fields, sort_keys=True).encode()).hexdigest()[:16]
 
 
 def _flat(plain: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:

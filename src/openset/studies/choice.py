@@ -29,8 +29,8 @@ class Choice:
         """What to set in a recipe; it is an error if the user sets the same field in another way too."""
         if self.field == "method.name" and (given or {}).get(self.field):
             raise OpenSetError(f"{self.file} chooses the method {self.value}: name that one instead of --tuned.")
-        said = {one.partition("=")[0].strip() for one in overrides}
-        if self.field in said or (given or {}).get(self.field) is not None:
+        overridden = {one.partition("=")[0].strip() for one in overrides}
+        if self.field in overridden or (given or {}).get(self.field) is not None:
             raise OpenSetError(f"'{self.field}' is set by {self.file} and by another option: leave one of them out.")
         return {self.field: self.value}
 

@@ -19,6 +19,7 @@ from openset.train.feed import Feed
 from openset.train.network import Network
 from openset.train.pretrained import load_pretrained
 from openset.train.randomness import INIT, derive
+from openset.train.threads import threads_for
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -61,8 +62,9 @@ def make_network(config: Config, feed: Feed, n_classes: int) -> Network:
     if config.pretrained:
         load_pretrained(network.backbone, config.pretrained, config.backbone.name, config.data_root)
     else:
-        seen, _ = feed.load(np.linspace(0, len(feed) - 1, min(len(feed), _SEEN)).astype(np.int64))
-        network.backbone.observe_inputs((center_crop(seen, config.augment) - network.shift) / network.scale)
+        with threads_for(network, config, shape):
+            seen, _ = feed.load(np.linspace(0, len(feed) - 1, min(len(feed), _SEEN)).astype(np.int64))
+            network.backbone.observe_inputs((center_crop(seen, config.augment) - network.shift) / network.scale)
     if len(shape) == 3 and 0 < config.augment.shrink < min(shape[1:]):
         _check_shrunk(network, shape[0], config.augment.shrink, config.backbone.name)
     return network

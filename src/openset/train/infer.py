@@ -27,8 +27,8 @@ def run_network(network: Network, feed: Feed, augment: Augment) -> Outputs:
     network.eval()
     logits, features = [], []
     for inputs, _ in feed.batches(in_order(len(feed), _BATCH)):
-        embedding, wording = forward_views(network, inputs, augment)
-        logits.append(wording)
+        embedding, batch_logits = forward_views(network, inputs, augment)
+        logits.append(batch_logits)
         features.append(embedding)
     return Outputs(
         labels=feed.labels,
@@ -51,8 +51,8 @@ def mean_of_views(network: Network, images: Tensor, augment: Augment) -> tuple[T
     """The same of images that are cropped and where the network is."""
     embedding, logits = torch.zeros(1, device=images.device), torch.zeros(1, device=images.device)
     for weight, view in views(images, augment.test_views):
-        one, wording = network(view)
-        embedding, logits = embedding + weight * one.float(), logits + weight * wording.float()
+        one, view_logits = network(view)
+        embedding, logits = embedding + weight * one.float(), logits + weight * view_logits.float()
     return embedding, logits
 
 

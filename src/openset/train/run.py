@@ -135,8 +135,8 @@ def train(
     if (out / "summary.json").exists():
         tell(f"{out} is finished; nothing to do.")
         return dict(read_json(out / "summary.json"))
-    told = make_loggers(loggers, out)
-    fabric = make_fabric(config, told)
+    made_loggers = make_loggers(loggers, out)
+    fabric = make_fabric(config, made_loggers)
     join(fabric)
     protocol = _protocol(config, on_corrupt)
     if fabric.is_global_zero:
@@ -159,7 +159,7 @@ def train(
     val_feed = Feed(protocol.val, config.data)
     _try_threshold(config, protocol.val)
     network = make_network(config, train_feed, len(protocol.class_names))
-    with threads_for(network, config, input_shape(train_feed, config)), reporting(told, config.as_plain()):
+    with threads_for(network, config, input_shape(train_feed, config)), reporting(made_loggers, config.as_plain()):
         return _fit_and_score(fabric, network, protocol, train_feed, val_feed, config, out, watch, tell)
 
 

@@ -13,7 +13,7 @@ def test_a_log_is_read_with_its_gaps(tmp_path):
     assert log.columns["loss"] == [2.5, None]
     assert list(log.columns) == ["loss", "val_gamma_plus", "val_gamma_minus"]
     (tmp_path / "other.csv").write_text("label,prediction\n0,1\n")
-    with pytest.raises(OpenSetError, match=r"other\.csv is no training log"):
+    with pytest.raises(OpenSetError, match=r"other\.csv is not a training log"):
         TrainingLog.read(tmp_path / "other.csv")
 
 

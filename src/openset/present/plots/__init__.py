@@ -6,7 +6,6 @@ with needing("Drawing figures"):
     import matplotlib as mpl  # noqa: F401
 
 from openset.present.plots.bench import bench as bench
-from openset.present.plots.bench import gains as gains
 from openset.present.plots.classes import per_class_ccr as per_class_ccr
 from openset.present.plots.curves import oscr as oscr
 from openset.present.plots.curves import risk as risk

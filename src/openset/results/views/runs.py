@@ -22,7 +22,7 @@ class TrainingLog:
         """The `log.csv` of a run."""
         table = read_table(path)
         if "epoch" not in table.columns:
-            raise OpenSetError(f"{path} is no training log: it has no column 'epoch'.")
+            raise OpenSetError(f"{path} is not a training log: it has no column 'epoch'.")
         columns = {
             name: [None if cell in (None, "") else float(cell) for cell in table[name].to_list()]
             for name in table.columns

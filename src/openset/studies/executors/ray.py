@@ -18,9 +18,6 @@ class OnRay(Executor):
     Ray runs a task again when its worker or its machine is lost; the training is then resumed from its last checkpoint.
     """
 
-    title = "a Ray cluster: RAY_ADDRESS, or this machine"
-    extra = "ray"
-
     @classmethod
     def check(cls) -> None:
         """Ray must be installed."""
