@@ -49,6 +49,7 @@ _EXTRAS = {
     "transformers": ("transformers", "transformers"),
     "ray": ("Ray", "ray"),
     "submitit": ("submitit", "slurm"),
+    "pyarrow": ("pyarrow", "stores"),
     "onnx": ("onnx", "onnx"),
     "onnxruntime": ("onnxruntime", "onnx"),
 }

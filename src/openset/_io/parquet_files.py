@@ -14,7 +14,7 @@ import numpy as np
 from openset._io.parquet import readable
 from openset._io.parquet_pages import check_pages, row_groups
 from openset._io.paths import existing, real_path
-from openset.errors import OpenSetError
+from openset.errors import OpenSetError, missing_package
 
 if TYPE_CHECKING:
     import polars as pl
@@ -165,13 +165,14 @@ class _OnStore:
         if any(sign in path for sign in _SIGNS):
             until = min(path.index(sign) for sign in _SIGNS if sign in path)
             fixed = path[:until].rpartition("/")[0]
+        system = self._system  # says so where pyarrow is missing
         with _answering(text):
             from pyarrow.fs import FileSelector, FileType
 
-            about = self._system.get_file_info(fixed)
+            about = system.get_file_info(fixed)
             if about.type == FileType.File:
                 return [text]
-            listed = self._system.get_file_info(FileSelector(fixed, recursive=True, allow_not_found=True))
+            listed = system.get_file_info(FileSelector(fixed, recursive=True, allow_not_found=True))
         files = sorted(one.path for one in listed if one.type == FileType.File)
         if fixed == path.rstrip("/"):
             found = [file for file in files if file.lower().endswith(".parquet")]
@@ -216,7 +217,7 @@ class _OnStore:
         try:
             from pyarrow import fs
         except ImportError as error:
-            raise OpenSetError("Object stores need pyarrow: pip install 'openset[stores]'.") from error
+            raise missing_package("Reading from an object store", error) from error
         return _STORES[self.scheme](fs)
 
     @contextmanager
