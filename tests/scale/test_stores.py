@@ -103,5 +103,7 @@ def test_a_nan_is_named(bucket):
 def test_without_pyarrow(monkeypatch):
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     parquet_files._on_store.cache_clear()
-    with pytest.raises(OpenSetError, match=r"Reading from an object store needs pyarrow: pip install 'openset\[stores\]'"):
+    with pytest.raises(
+        OpenSetError, match=r"Reading from an object store needs pyarrow: pip install 'openset\[stores\]'"
+    ):
         open_source("s3://bucket/logs")
