@@ -54,6 +54,7 @@ def calls(tmp_path):
     run.mkdir()
     (run / "summary.json").write_text("{}")
     (tmp_path / "tree.csv").write_text("class,parent\na,b\nc,d\n")
+    (tmp_path / "weights.pth").write_bytes(b"")
     frozen = tmp_path / "t.json"
     choose(Scores.read(a), "at_acceptance=0.95").write(frozen)
     return {
@@ -89,6 +90,7 @@ def calls(tmp_path):
         ("metrics",): [],
         ("outputs",): [run, yolo / "images", "--out", out / "outputs.npz"],
         ("predict",): [run, yolo / "images"],
+        ("pretrained",): [tmp_path / "weights.pth", "--out", out / "pretrained"],
         ("protocols", "export"): [tmp_path / "mine.yaml", "--out", out / "lists", "--images"],
         ("protocols", "list"): [],
         ("protocols", "make"): [

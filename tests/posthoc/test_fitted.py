@@ -93,7 +93,7 @@ def test_numbers_that_overflow_on_the_way_are_refused(name, training, tested):
     def spoilt(outputs):
         features = outputs.features.copy()
         features[3, 0] = 1e300
-        return Outputs(outputs.labels, logits=outputs.logits, features=features, head=outputs.head)
+        return Outputs(outputs.logits, features, head=outputs.head, labels=outputs.labels)
 
     for given, fitted in ((tested, spoilt(training)), (spoilt(tested), training)):
         with pytest.raises(OpenSetError, match="too large for the score|is (nan|inf) in row|no number"):
