@@ -297,4 +297,4 @@ def test_figures_against_the_only_group_there_is(make_scores, tmp_path):
     made = plots.write_figures(tmp_path, Document.of([found], models=[scores]), formats=["svg"])
     named = {file.stem for file in made if "<!-- samples of 'far' " in file.read_text()}
     assert named == {"oscr-log", "oscr-linear", "roc", "unknown-recall"}
-    assert "accepted far" in (tmp_path / "risk.svg").read_text()
+    assert "accepted samples of 'far'" in (tmp_path / "risk.svg").read_text()
