@@ -75,16 +75,16 @@ def test_a_run_needs_its_method_again(place):
 
 @pytest.mark.slow
 def test_an_installed_package_adds_its_own(place, tmp_path):
-    package, about = tmp_path / "my_package", tmp_path / "my_package-1.0.dist-info"
+    package, metadata = tmp_path / "my_package", tmp_path / "my_package-1.0.dist-info"
     package.mkdir()
-    about.mkdir()
+    metadata.mkdir()
     (package / "__init__.py").touch()
     for name, text in FILES.items():
         (package / name).write_text(text, encoding="utf-8")
     toml = re.search(r"```toml\n(.*?)```", PAGE, re.DOTALL)[1]
     points = re.sub(r'\[project.entry-points."(.*)"\]', r"[\1]", toml).replace('"', "")
-    (about / "entry_points.txt").write_text(points, encoding="utf-8")
-    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: my-package\nVersion: 1.0\n", encoding="utf-8")
+    (metadata / "entry_points.txt").write_text(points, encoding="utf-8")
+    (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: my-package\nVersion: 1.0\n", encoding="utf-8")
     listed = openset(["metrics"], place, [tmp_path])
     assert "Mean cost: `mistake`" in " ".join(listed.stdout.split())
     assert "margin=1.0" in openset(["methods"], place, [tmp_path]).stdout

@@ -22,8 +22,8 @@ def test_every_command_of_the_page_runs(tmp_path, monkeypatch, capsys):
         except SystemExit as stop:
             found = stop.code or 0
         assert found == int(expected or 0), (words, capsys.readouterr().err)
-    said = capsys.readouterr().out
-    assert "Alarm in window thursday.npz" in said
-    assert "Parameters were chosen by open_auc on" in said
+    printed = capsys.readouterr().out
+    assert "Alarm in window thursday.npz" in printed
+    assert "Parameters were chosen by open_auc on" in printed
     for file in ("scores.html", "scores.tex", "monday.csv", "decisions.parquet", "summary.json", "watch.html"):
         assert (tmp_path / file).stat().st_size > 300, file

@@ -105,7 +105,7 @@ def test_parameters_are_chosen_on_validation_data_alone(outputs):
     assert [str(spec) for spec in tuned.specs] == [str(parse_score(f"knn(k={best})")), "msp(temperature=2.0)"]
     assert f"open-set samples ({(read_outputs(validation).labels == -2).sum()} unknown)" in tuned.sentence
     tuned.check_other(test)
-    found = score_file(test, tuned.specs, read_outputs(train), about=tuned.about)
+    found = score_file(test, tuned.specs, read_outputs(train), metadata=tuned.metadata)
     assert all(one.meta["tuned"]["on"] == tuned.tuning.on for one in found.models.values())
 
 

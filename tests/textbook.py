@@ -63,11 +63,11 @@ def class_counts(labels, predictions, score, t, known):
     """TP, FP, FN, TN of one known class, with rejection."""
     tp = fp = fn = tn = 0
     for label, prediction, s in zip(labels, predictions, score, strict=True):
-        said = prediction == known and s <= t
+        printed = prediction == known and s <= t
         if label == known:
-            tp, fn = tp + said, fn + (not said)
+            tp, fn = tp + printed, fn + (not printed)
         else:
-            fp, tn = fp + said, tn + (not said)
+            fp, tn = fp + printed, tn + (not printed)
     return tp, fp, fn, tn
 
 

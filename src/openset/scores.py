@@ -305,9 +305,9 @@ class Scores:
         if known.shape[1] == 0:
             raise OpenSetError("With a background class there must be at least two logit columns.")
         spec = parse_score(score)
-        about = {"score": spec.as_json(), "background": background}
+        metadata = {"score": spec.as_json(), "background": background}
         if spec.card.fitted:
-            about["fit"] = spec.card.fitted_for(outputs, fit, **spec.params).fingerprint
+            metadata["fit"] = spec.card.fitted_for(outputs, fit, **spec.params).fingerprint
         precision = np.float32 if given.dtype in (np.float16, np.float32) else np.float64
         return cls(
             outputs.labels,  # type: ignore[arg-type]
@@ -318,7 +318,7 @@ class Scores:
             ids=ids,
             groups=groups,
             open_classes=open_classes,
-            meta={**(meta or {}), **about},
+            meta={**(meta or {}), **metadata},
         )
 
     @classmethod

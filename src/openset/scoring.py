@@ -56,7 +56,7 @@ def score_file(
     *,
     background: bool = False,
     words: LabelWords = NO_WORDS,
-    about: Mapping[str, Any] | None = None,
+    metadata: Mapping[str, Any] | None = None,
 ) -> ScoredFile:
     """Several scores of a file of outputs; `scores` as `--score` takes them, or chosen before.
 
@@ -79,7 +79,7 @@ def score_file(
         models, left_out = {}, dict(chosen.left_out)
         for spec in chosen.specs:
             try:
-                models[str(spec)] = _scored(columns, outputs, spec, fit, about or {})
+                models[str(spec)] = _scored(columns, outputs, spec, fit, metadata or {})
             except OpenSetError as error:
                 if spec.name in named:
                     raise
@@ -114,7 +114,7 @@ def _scored(
     outputs: Outputs,
     spec: ScoreSpec,
     fit: Outputs | FittedScore | None,
-    about: Mapping[str, Any],
+    metadata: Mapping[str, Any],
 ) -> Scores:
     fitted = spec.card.fitted_for(outputs, fit, **spec.params)
     meta = {"score": spec.as_json(), "background": outputs.background}
@@ -130,7 +130,7 @@ def _scored(
         ids=columns.ids,
         groups=columns.groups,
         open_classes=columns.open_classes,
-        meta={**(columns.meta or {}), **meta, **about},
+        meta={**(columns.meta or {}), **meta, **metadata},
     )
     return made.among(outputs.known_logits().shape[1])
 
@@ -157,7 +157,7 @@ class TunedScores:
         return tuple(spec for _, spec in found.values())
 
     @property
-    def about(self) -> dict[str, Any]:
+    def metadata(self) -> dict[str, Any]:
         """For the `meta` of scores: how their parameters were chosen."""
         return {"tuned": {"by": self.tuning.metric, "on": self.tuning.on, "tried": len(self.tuning.trials)}}
 

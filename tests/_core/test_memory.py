@@ -29,8 +29,8 @@ print(first, kept, new_pages())
 
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="needs glibc")
 def test_arrays_get_the_pages_of_those_before():
-    said = subprocess.run([sys.executable, "-c", COUNT_NEW_PAGES], capture_output=True, text=True, check=True).stdout
-    first, kept, afterwards = said.split()
+    printed = subprocess.run([sys.executable, "-c", COUNT_NEW_PAGES], capture_output=True, text=True, check=True).stdout
+    first, kept, afterwards = printed.split()
     assert kept == "True"
     assert int(afterwards) < int(first) / 10
 

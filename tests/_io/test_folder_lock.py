@@ -170,7 +170,7 @@ def test_openset_train_does_not_enter_a_folder_in_use(other, tmp_path, capsys):
     with pytest.raises(SystemExit) as end:
         main(["train", "--protocol", "digits", "--method", "softmax", "--out", str(tmp_path / "run")])
     assert end.value.code == 2
-    said = capsys.readouterr().err
-    assert said.startswith("Error: ")
-    assert f"is in use by process {other.pid}" in said
+    printed = capsys.readouterr().err
+    assert printed.startswith("Error: ")
+    assert f"is in use by process {other.pid}" in printed
     assert not (tmp_path / "run" / "config.yaml").exists()

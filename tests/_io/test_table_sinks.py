@@ -23,7 +23,7 @@ def pieces(n=3, failing=None):
 @pytest.mark.parametrize("ending", ["csv", "tsv", "parquet", "json"])
 def test_what_is_written_is_read_back(tmp_path, ending):
     file = tmp_path / f"d.{ending}"
-    write_batches(file, pieces(), SCHEMA, name="decisions", about={"schema": 1})
+    write_batches(file, pieces(), SCHEMA, name="decisions", metadata={"schema": 1})
     if ending == "json":
         content = json.loads(file.read_text())
         assert content["schema"] == 1

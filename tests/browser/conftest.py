@@ -44,7 +44,10 @@ class Tab:
 
     def __init__(self, page):
         self.page, self.problems, self.requests = page, [], []
-        page.on("console", lambda said: self.problems.append(said.text) if said.type in ("error", "warning") else None)
+        page.on(
+            "console",
+            lambda line: self.problems.append(line.text) if line.type in ("error", "warning") else None,
+        )
         page.on("pageerror", lambda error: self.problems.append(str(error)))
         page.on("dialog", lambda dialog: (self.problems.append(f"dialog: {dialog.message}"), dialog.dismiss()))
         page.on("request", lambda request: self.requests.append(request.url))

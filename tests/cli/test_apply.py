@@ -109,8 +109,8 @@ def test_a_score_that_learns_is_applied_by_its_fit(openset, outputs, freeze, ref
 
 def test_another_score_or_number_of_classes_stops(openset, outputs, freeze, refused):
     threshold = freeze("energy")
-    said = refused("apply", threshold, outputs / "new.npz", "--score", "msp")
-    assert "it was chosen for the score energy, and this is msp" in said
+    printed = refused("apply", threshold, outputs / "new.npz", "--score", "msp")
+    assert "it was chosen for the score energy, and this is msp" in printed
     forced = openset("apply", threshold, outputs / "new.npz", "--score", "msp", "--force")
     assert forced.code == 0
     assert "Applied by force: it was chosen for the score energy" in " ".join(forced.out.split())

@@ -35,8 +35,8 @@ def test_compare_says_which_is_better_and_how_sure(openset, scores_file, tmp_pat
 
 
 def test_compare_says_how_small_a_p_value_can_be(openset, scores_file):
-    said = openset("compare", scores_file("a.parquet"), scores_file("b.parquet", noise=0.5), "--resamples", "99").out
-    assert "99 resamples cannot show a p-value below 0.02" in " ".join(said.split())
+    printed = openset("compare", scores_file("a.parquet"), scores_file("b.parquet", noise=0.5), "--resamples", "99").out
+    assert "99 resamples cannot show a p-value below 0.02" in " ".join(printed.split())
 
 
 def test_compare_refuses_different_samples(refused, scores_file):
@@ -70,14 +70,14 @@ def test_a_threshold_against_some_is_applied_against_the_same(openset, refused, 
     path = tmp_path / "n.csv"
     path.write_text("label,prediction,unknown_score\n" + rows)
     words = ["threshold", path, "--rule", "at_fpr=0", "--apply", path, "--unknown-share", 0.005]
-    said = openset(*words, "--against", "unknown", "--json", tmp_path / "t.json").out
-    assert re.search(r"open-set samples accepted .FPR.\s+0\.0.%\s+0\.0.%", said)
-    assert "If 0.5\u00a0% of what arrives is unknown, 100.0\u00a0% of what is accepted is known." in said
+    printed = openset(*words, "--against", "unknown", "--json", tmp_path / "t.json").out
+    assert re.search(r"open-set samples accepted .FPR.\s+0\.0.%\s+0\.0.%", printed)
+    assert "If 0.5\u00a0% of what arrives is unknown, 100.0\u00a0% of what is accepted is known." in printed
     found = load(tmp_path / "t.json")
     assert (found["achieved"]["fpr"], found["applied"]["fpr"], found["known_precision"]) == (0, 0, 1)
-    assert "negatives accepted" not in said
-    said = refused(*words, "--against", "far")
-    assert f"{path}: against='far' is not" in said
+    assert "negatives accepted" not in printed
+    printed = refused(*words, "--against", "far")
+    assert f"{path}: against='far' is not" in printed
 
 
 def test_a_threshold_is_refused_where_it_does_not_belong(openset, refused, scores_file, tmp_path, load):
@@ -85,11 +85,11 @@ def test_a_threshold_is_refused_where_it_does_not_belong(openset, refused, score
     msp = scores_file("msp.parquet", meta={"score": "msp", "model": "m1"})
     silent, frozen = scores_file("silent.csv"), tmp_path / "t.json"
     words = ("threshold", energy, "--rule", "at_acceptance=0.95", "--out", frozen)
-    said = refused(*words, "--apply", msp)
-    assert said.startswith(
+    printed = refused(*words, "--apply", msp)
+    assert printed.startswith(
         f"Error: {msp}: The threshold (at_acceptance=0.95) does not belong to this: it was chosen for"
     )
-    assert "for the score energy, and this is msp. Choose one on validation scores of the same kind" in said
+    assert "for the score energy, and this is msp. Choose one on validation scores of the same kind" in printed
     assert not frozen.exists()
     assert openset(*words, "--apply", energy).code == 0
     assert "--force" in refused("threshold", frozen, "--apply", msp)
@@ -115,35 +115,35 @@ def test_rates_are_shown_with_intervals_and_a_row_per_group(openset, tmp_path):
     score = np.r_[np.linspace(0, 1, 120), np.linspace(0.8, 2, 120)]
     groups = np.where(labels == -2, np.where(np.arange(240) % 2, "near", "[bold]far"), "")
     Scores(labels, np.zeros_like(labels), score, groups=groups).write(tmp_path / "s.parquet")
-    said = openset(
+    printed = openset(
         "threshold", tmp_path / "s.parquet", "--rule", "at_acceptance=0.95", "--apply", tmp_path / "s.parquet"
     )
     rows = {
-        line[:34].strip(): re.split("  +", line[34:].strip()) for line in said.out.splitlines() if "accepted" in line
+        line[:34].strip(): re.split("  +", line[34:].strip()) for line in printed.out.splitlines() if "accepted" in line
     }
     assert rows["knowns accepted"] == ["95.0\u00a0%", "95.0\u00a0% [89.4\u00a0%, 98.1\u00a0%]"]
     assert rows["unknowns accepted"] == ["0.0\u00a0%", "0.0\u00a0% [0.0\u00a0%, 6.0\u00a0%]"]
     assert rows["negatives accepted"][0] == "25.0\u00a0%"
     assert {"near accepted", "[bold]far accepted"} <= set(rows)
-    assert "95 % intervals, exact (Clopper-Pearson)" in said.out
+    assert "95 % intervals, exact (Clopper-Pearson)" in printed.out
 
 
 def test_the_rules_are_listed_from_their_cards(openset):
     from openset.operating import RULES
 
-    said = " ".join(openset("threshold", "--rules").out.split())
+    printed = " ".join(openset("threshold", "--rules").out.split())
     for rule in RULES.values():
-        assert rule.example in said
-        assert all(option in said for option in rule.options)
+        assert rule.example in printed
+        assert all(option in printed for option in rule.options)
 
 
 def test_a_threshold_that_does_nothing_is_told(openset, tmp_path):
     rng = np.random.default_rng(0)
     labels = np.r_[np.zeros(200, dtype=int), np.full(200, -2)]
     Scores(labels, np.zeros(400, dtype=int), rng.normal(size=400)).write(tmp_path / "s.csv")
-    said = " ".join(openset("threshold", tmp_path / "s.csv", "--rule", "at_acceptance=0.95").out.split())
-    assert "Note: The threshold accepts 9" in said
-    assert "rejects next to nothing of what it should" in said
+    printed = " ".join(openset("threshold", tmp_path / "s.csv", "--rule", "at_acceptance=0.95").out.split())
+    assert "Note: The threshold accepts 9" in printed
+    assert "rejects next to nothing of what it should" in printed
 
 
 def test_a_threshold_is_printed_in_full(openset, tmp_path):
@@ -205,9 +205,9 @@ def test_names_that_look_like_formulas_stay_names_in_a_spreadsheet(openset, tmp_
 def test_the_score_and_the_accuracy_where_a_threshold_was_chosen_are_told(openset, tmp_path):
     rows = ["label,logit_0,logit_1", "0,3,1", "0,1,2", "1,0,2", "1,1,4", "unknown,1,1"]
     (tmp_path / "val.csv").write_text("\n".join(rows))
-    said = openset("threshold", tmp_path / "val.csv", "--rule", "at_acceptance=1", "--score", "max_logit").out
-    assert "score max_logit." in said
-    assert re.search(r"accuracy on accepted knowns +75\.0.%", said)
+    printed = openset("threshold", tmp_path / "val.csv", "--rule", "at_acceptance=1", "--score", "max_logit").out
+    assert "score max_logit." in printed
+    assert re.search(r"accuracy on accepted knowns +75\.0.%", printed)
     assert "score max_logit" in openset("evaluate", tmp_path / "val.csv", "--score", "max_logit", "--no-intervals").out
 
 
@@ -253,8 +253,8 @@ def test_audit_tells_and_writes_its_findings(openset, scores_file, tmp_path, loa
 
 
 def test_audit_says_which_samples_it_calls_unknowns(openset, scores_file):
-    said = " ".join(openset("audit", scores_file(), "--against", "negative").out.split())
-    assert said.startswith("Unknowns below are the negatives alone (--against negative).")
+    printed = " ".join(openset("audit", scores_file(), "--against", "negative").out.split())
+    assert printed.startswith("Unknowns below are the negatives alone (--against negative).")
     assert "alone (--against" not in openset("audit", scores_file()).out
 
 

@@ -167,12 +167,12 @@ def test_the_page_and_the_terminal_give_the_same_verdict(files, capsys, recalls)
     words = ["detect", "evaluate", *inputs(files), "--bootstrap", 0, "--report", files / "r.html"]
     code, out, _ = run(capsys, *words, *(word for recall in recalls for word in ("--recall", recall)))
     assert code == 0
-    said, rule = out[out.index("Verdict: ") :].removeprefix("Verdict: ").splitlines()[:2]
+    printed, rule = out[out.index("Verdict: ") :].removeprefix("Verdict: ").splitlines()[:2]
     page = (files / "r.html").read_text()
     shown = re.search(r'<p class="lead">(.*?)</p><p>(.*?)</p><p>(.*?)</p>', page[page.index('id="verdict"') :])
-    assert f"{shown.group(1)} {shown.group(2)}" == said[0].upper() + said[1:]
+    assert f"{shown.group(1)} {shown.group(2)}" == printed[0].upper() + printed[1:]
     assert shown.group(3) == rule
-    assert said.startswith("not usable as it is")
+    assert printed.startswith("not usable as it is")
     assert "training" in rule
 
 
@@ -190,8 +190,13 @@ def test_the_page_shows_the_worst_false_detections(files, page_words, capsys):
     code, _, err = run(capsys, *page_words, "--images", images)
     assert (code, err) == (0, "")
     page = (files / "r.html").read_text()
-    said = re.findall(r"<figcaption>(.*?)</figcaption></figure>", page[page.index('class="gallery"') :])
-    assert said == ["b, score 0.99; really elephant", "a, score 0.80; really zebra", "a, score 0.70", "a, score 0.60"]
+    shown = re.findall(r"<figcaption>(.*?)</figcaption></figure>", page[page.index('class="gallery"') :])
+    assert shown == [
+        "b, score 0.99; really elephant",
+        "a, score 0.80; really zebra",
+        "a, score 0.70",
+        "a, score 0.60",
+    ]
     assert page.count("data:image/jpeg;base64,") == 4
     assert "of the gallery" not in page
 

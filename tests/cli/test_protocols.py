@@ -25,8 +25,8 @@ def run(capsys, *words):
     """Exit code, and what is printed."""
     with pytest.raises(SystemExit) as stopped:
         main([str(word) for word in ("protocols", *words)])
-    said = capsys.readouterr()
-    return stopped.value.code, said.out, said.err
+    printed = capsys.readouterr()
+    return stopped.value.code, printed.out, printed.err
 
 
 def refused(capsys, *words):
@@ -61,12 +61,12 @@ def test_a_definition_is_not_overwritten(capsys, tmp_path):
     file.write_text("name: one\ndata: digits\nknown: ['1', '2']\nunknown: ['3']\n")
     before = file.read_text()
     for words in (("show",), ("show", "--figure", file), ("export", "--out", tmp_path / "lists")):
-        said = refused(capsys, words[0], file, *words[1:], *(() if "--figure" in words else ("--json", file)))
-        assert "it is read by this command" in said
+        printed = refused(capsys, words[0], file, *words[1:], *(() if "--figure" in words else ("--json", file)))
+        assert "it is read by this command" in printed
         assert file.read_text() == before
     run(capsys, "export", file, "--out", tmp_path / "lists")
-    said = refused(capsys, "export", file, "--lists", tmp_path / "lists", "--out", tmp_path / "lists")
-    assert "it is read by this command" in said
+    printed = refused(capsys, "export", file, "--lists", tmp_path / "lists", "--out", tmp_path / "lists")
+    assert "it is read by this command" in printed
 
 
 def test_show_without_data_downloads_nothing(capsys):

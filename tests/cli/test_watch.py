@@ -81,25 +81,25 @@ def test_a_figure_is_drawn(openset, stream, refused):
     pytest.importorskip("matplotlib", reason="matplotlib is not installed")
     openset("watch", stream / "t.json", stream / "log.parquet", "--figure", stream / "w.png")
     assert (stream / "w.png").read_bytes()[:4] == b"\x89PNG"
-    said = refused("watch", stream / "t.json", stream / "log.parquet", "--figure", stream / "w.gif")
-    assert "use a name that ends in .png or .pdf" in said
+    printed = refused("watch", stream / "t.json", stream / "log.parquet", "--figure", stream / "w.gif")
+    assert "use a name that ends in .png or .pdf" in printed
 
 
 def test_bad_input_is_told(stream, refused):
     words = ["watch", stream / "t.json", stream / "x.csv", "--time", "seen"]
 
-    def said(rows, *more):
+    def printed(rows, *more):
         (stream / "x.csv").write_text("seen,prediction,unknown_score\n" + rows)
         return refused(*words, *more)
 
-    assert "'seen' is 'soon' in line 3, which is no time" in said("2026-03-01,0,0.1\nsoon,0,0.2\n")
-    assert "'seen' is missing in line 2" in said(",0,0.1\n")
-    assert "'seen' goes back in line 3 (2026-02-01): sort the rows by time" in said(
+    assert "'seen' is 'soon' in line 3, which is no time" in printed("2026-03-01,0,0.1\nsoon,0,0.2\n")
+    assert "'seen' is missing in line 2" in printed(",0,0.1\n")
+    assert "'seen' goes back in line 3 (2026-02-01): sort the rows by time" in printed(
         "2026-03-01,0,0.1\n2026-02-01,0,0.2\n"
     )
-    assert "--every 'often' is no length of time" in said("2026-03-01,0,0.1\n", "--every", "often")
+    assert "--every 'often' is no length of time" in printed("2026-03-01,0,0.1\n", "--every", "often")
     assert "has no column 'sen'. Did you mean 'seen'" in refused(*words[:-1], "sen")
-    assert "give one of the two" in said("2026-03-01,0,0.1\n", "--window", 5)
+    assert "give one of the two" in printed("2026-03-01,0,0.1\n", "--window", 5)
     (stream / "old.json").write_text('{"value": 0.5, "rule": "x", "achieved": {}, "n": 3}')
     assert "does not tell on how many knowns" in refused("watch", stream / "old.json", stream / "log.parquet")
 

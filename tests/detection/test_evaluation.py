@@ -142,8 +142,8 @@ def test_equal_notes_on_two_results_are_both_given():
     known["annotations"] = [{"image_id": 1, **box}]
     results = [[{"image_id": i, **box}, {"image_id": i, **box, "category_id": 9}] for i in (1, 2)]
     notes = evaluate_open_set(known, results[0], wild, results[1], bootstrap=0, drop_other_classes=True).notes
-    said = "1 detections of 1 other classes were left out of"
-    assert notes[:2] == (f"{said} known_dt", f"{said} wild_dt")
+    printed = "1 detections of 1 other classes were left out of"
+    assert notes[:2] == (f"{printed} known_dt", f"{printed} wild_dt")
 
 
 def test_no_interval_is_nothing_with_a_note():

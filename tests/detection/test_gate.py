@@ -93,8 +93,8 @@ def test_unknown_metrics_are_named():
 def test_a_rate_that_so_few_images_cannot_show():
     bars = [parse_detection_bar(text) for text in ("fp_per_1000.high<=20", "fp_per_1000<=1", "recall>=0.5")]
     assert out_of_reach(bars, 185) == []
-    [said] = out_of_reach(bars, 100)
-    assert said.startswith("fp_per_1000.high<=20: it takes 185 wild images without a false detection")
+    [printed] = out_of_reach(bars, 100)
+    assert printed.startswith("fp_per_1000.high<=20: it takes 185 wild images without a false detection")
     known = make_truth([(0, "a", [0, 0, 9, 9])], n_images=10)
     wild = make_truth([], n_images=100, classes=("elk",), source="wild")
     found = make_found([(0, "a", [0, 0, 9, 9], 0.5)])
@@ -105,8 +105,8 @@ def test_a_rate_that_so_few_images_cannot_show():
     }  # fmt: skip
     assert any("no false detection on 100 wild images" in note and "3,689" in note for note in silent.notes)
     assert np.isclose(silent.operating[0].total.fp_per_1000.high, 36.9, atol=0.1)
-    [said] = not_shown(silent, bars)
-    assert said.startswith("recall 0.5: fp_per_1000<=1, as its interval ends at 36.9 with 100 wild images")
+    [printed] = not_shown(silent, bars)
+    assert printed.startswith("recall 0.5: fp_per_1000<=1, as its interval ends at 36.9 with 100 wild images")
     assert not_shown(silent, [parse_detection_bar("fp_per_1000<=37")]) == []
 
 

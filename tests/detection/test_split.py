@@ -55,9 +55,9 @@ def test_what_is_written_can_be_read_and_evaluated(truth, tmp_path):
     row = {"bbox": [0, 0, 10, 10], "score": 0.5}
     results = [{**row, "image_id": i, "category_id": c} for i, c in ((0, 0), (1, 0), (2, 0), (2, 1))]
     (tmp_path / "dt.json").write_text(json.dumps(results))
-    said = write_split(split_classes(truth, ["cat"]), truth, tmp_path / "dt.json", tmp_path / "out")
-    assert "Left out: 1 objects of hidden classes on 1 known images" in " ".join(said)
-    assert "Left out: 1 detections of hidden classes." in said
+    printed = write_split(split_classes(truth, ["cat"]), truth, tmp_path / "dt.json", tmp_path / "out")
+    assert "Left out: 1 objects of hidden classes on 1 known images" in " ".join(printed)
+    assert "Left out: 1 detections of hidden classes." in printed
     again = read_ground_truth(tmp_path / "out" / "wild.json")
     assert again.box.tolist() == [[0, 0, 10.5, 10]]
     files = [tmp_path / "out" / f"{name}.json" for name in ("known", "known_dt", "wild", "wild_dt")]
@@ -110,8 +110,8 @@ def test_hidden_objects_can_be_kept_as_unknown(truth, tmp_path):
     row = {"score": 0.5, "category_id": 0}
     boxes = [(0, [0, 0, 10, 10]), (1, [0, 0, 10, 10]), (1, [20, 0, 10, 10]), (2, [0, 0, 10, 10])]
     (tmp_path / "dt.json").write_text(json.dumps([{**row, "image_id": i, "bbox": box} for i, box in boxes]))
-    said = write_split(parts, truth, tmp_path / "dt.json", tmp_path / "out")
-    assert "Kept: 1 objects of hidden classes on 1 known images, as 'unknown'." in said
+    printed = write_split(parts, truth, tmp_path / "dt.json", tmp_path / "out")
+    assert "Kept: 1 objects of hidden classes on 1 known images, as 'unknown'." in printed
     files = [tmp_path / "out" / f"{name}.json" for name in ("known", "known_dt", "wild", "wild_dt")]
     result = evaluate_open_set(*files, recalls=[1.0], bootstrap=0)
     assert result.errors[0].closed_set == (2, 0, 0, 0, 1, 0, 0)

@@ -24,18 +24,18 @@ def lopsided(n_wild, **options):
 @pytest.mark.parametrize("ratios", [None, [2.0]])
 def test_the_precision_with_wild_images_is_counted(variant, ratios):
     """10 correct and, on 10 of 20 wild images on average, 2 false: 10/12."""
-    said = str(verdict(lopsided(20, variant=variant, ratios=ratios)))
-    assert "the precision of 1.000 becomes 0.833 when every known image comes with one wild image. 1,000" in said
-    assert "raise 200 false detections [" in said
-    assert said.startswith("strongly affected by unknown objects.")
+    printed = str(verdict(lopsided(20, variant=variant, ratios=ratios)))
+    assert "the precision of 1.000 becomes 0.833 when every known image comes with one wild image. 1,000" in printed
+    assert "raise 200 false detections [" in printed
+    assert printed.startswith("strongly affected by unknown objects.")
 
 
 @pytest.mark.parametrize("variant", ["paper", "macro", "official"])
 def test_with_fewer_wild_images_it_is_projected_from_all_of_them(variant):
     """3 false detections on 6 wild images are 5 on 10: 10/15."""
-    said = str(verdict(lopsided(6, variant=variant)))
-    assert "the precision of 1.000 becomes 0.667 when" in said
-    assert "one wild image (projected from ratio 0.6). 1,000 wild images raise 500" in said
+    printed = str(verdict(lopsided(6, variant=variant)))
+    assert "the precision of 1.000 becomes 0.667 when" in printed
+    assert "one wild image (projected from ratio 0.6). 1,000 wild images raise 500" in printed
 
 
 def test_the_page_has_the_same_sentences():
@@ -80,9 +80,9 @@ def test_classes_lost_at_another_recall_are_named_too():
     found = make_found([(0, "a", BOX, 0.9), (1, "a", BOX, 0.8), (2, "b", BOX, 0.9)])
     wild = make_truth([], n_images=4, classes=("elk",), source="wild")
     result = evaluate_open_set(known, found, wild, make_found([]), recalls=[0.3, 0.8], bootstrap=0)
-    said = str(verdict(result))
-    assert said.startswith("hardly affected")
-    assert "At recall 0.8 only 1 of 2 classes are left; lost: b." in said
+    printed = str(verdict(result))
+    assert printed.startswith("hardly affected")
+    assert "At recall 0.8 only 1 of 2 classes are left; lost: b." in printed
 
 
 def many_classes(wild_kinds):

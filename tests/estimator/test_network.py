@@ -78,10 +78,10 @@ def test_calibration_rejects_by_the_rule(data):
     threshold = model.calibrate(*data["val"], rule="at_acceptance=0.9")
     accepted = model.predict(data["val"][0]) != -2
     assert accepted.mean() == pytest.approx(0.9, abs=0.01)
-    said = model.predict(data["test"][0])
-    assert np.array_equal(said == -2, model.unknown_score(data["test"][0]) > threshold.value)
+    printed = model.predict(data["test"][0])
+    assert np.array_equal(printed == -2, model.unknown_score(data["test"][0]) > threshold.value)
     unknown = data["test"][1] >= 6
-    assert (said == -2)[unknown].mean() > 0.6
+    assert (printed == -2)[unknown].mean() > 0.6
 
 
 OTHERS = [
@@ -193,10 +193,10 @@ def test_text_classes(data):
     names = np.array(["zero", "one", "two", "three", "four", "five"])
     model = fast().fit(data["train"][0], names[data["train"][1]])
     model.calibrate(data["val"][0], names[data["val"][1]])
-    said = model.predict(data["test"][0])
-    assert "unknown" in said
-    assert set(said) <= {*names, "unknown"}
-    assert (said == "unknown")[data["test"][1] >= 6].mean() > 0.5
+    printed = model.predict(data["test"][0])
+    assert "unknown" in printed
+    assert set(printed) <= {*names, "unknown"}
+    assert (printed == "unknown")[data["test"][1] >= 6].mean() > 0.5
 
 
 def test_an_unknown_label_that_is_a_class(data):
@@ -270,8 +270,8 @@ def test_scores_for_evaluation(model, data):
 
 def test_importing_openset_does_not_import_torch():
     code = "import openset, sys, json; print(json.dumps('torch' in sys.modules))"
-    said = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout
-    assert json.loads(said) is False
+    printed = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout
+    assert json.loads(printed) is False
 
 
 @pytest.mark.slow

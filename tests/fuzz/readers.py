@@ -120,14 +120,14 @@ def _of_columns(columns: dict[str, list[Any]], named: list[str] | None) -> Read:
 
 def _classes(labels: Sequence[Any], predictions: Sequence[Any] | None, named: list[str] | None, width: int) -> Read:
     told = [_label(cell, named) for cell in labels]
-    said = [_label(cell, named, words=False) for cell in predictions or []]
-    names = {one for one in [*told, *said] if isinstance(one, str)}
+    printed = [_label(cell, named, words=False) for cell in predictions or []]
+    names = {one for one in [*told, *printed] if isinstance(one, str)}
     if named is not None:
         numbered = [named[one] if isinstance(one, int) and 0 <= one < len(named) else one for one in told]
         return Read(numbered, set(named))
     if names:
         return Read(told, names)
-    return Read(told, width or 1 + max(one for one in [*told, *said] if isinstance(one, int)))
+    return Read(told, width or 1 + max(one for one in [*told, *printed] if isinstance(one, int)))
 
 
 def _label(cell: Any, named: list[str] | None, *, words: bool = True) -> str | int:

@@ -177,10 +177,10 @@ def test_acc_auc_is_openauc_without_the_switch():
     images, labels = samples(negatives=False)
     moment = Moment(3, 0, 0.0)
     ours, ablation = (make_network(name, weight=1.0).eval() for name in ("openauc", "acc_auc"))
-    said = ours(images)[1].argmax(dim=1)
+    printed = ours(images)[1].argmax(dim=1)
     ranked = ablation(images, labels, moment, "classifier")[0].item()
     assert ranked > ours(images, labels, moment, "classifier")[0].item()  # before training some are wrong
-    same = [one(images, said, moment, "classifier")[0].item() for one in (ours, ablation)]
+    same = [one(images, printed, moment, "classifier")[0].item() for one in (ours, ablation)]
     assert same[0] == same[1]  # where all are right the switch is on everywhere
 
 

@@ -143,9 +143,9 @@ def test_pickled_weights_are_refused(vit, photos, tmp_path, capsys, name):
     shutil.copytree(vit, folder)
     (folder / "model.safetensors").rename(folder / name)
     assert run("outputs", f"hf:{folder}", photos, "--out", tmp_path / "o.npz") == 2
-    said = capsys.readouterr().err
-    assert f"{name} is a pickled file, which could run code" in said
-    assert "save_pretrained" in said
+    printed = capsys.readouterr().err
+    assert f"{name} is a pickled file, which could run code" in printed
+    assert "save_pretrained" in printed
 
 
 def test_a_model_without_a_trained_head_is_refused(vit, photos, tmp_path, capsys):
@@ -182,9 +182,9 @@ def test_without_a_network_the_sentence_says_where_to_put_the_folder(tmp_path, c
     monkeypatch.setattr("openset.models.hf.hub_is_reachable", lambda: False)
     monkeypatch.setenv("HF_HOME", str(tmp_path))
     assert run("outputs", "hf:nobody/nothing", tmp_path, "--out", tmp_path / "o.npz") == 2
-    said = capsys.readouterr().err
-    assert "the hub cannot be reached: put its folder" in said
-    assert "write hf:model" in said
+    printed = capsys.readouterr().err
+    assert "the hub cannot be reached: put its folder" in printed
+    assert "write hf:model" in printed
 
 
 # ---- resuming ------------------------------------------------------------------------------------------------------
@@ -450,9 +450,9 @@ def test_weights_of_an_onnx_file_stay_in_its_folder(photos, tmp_path, capsys, pl
     entry.key, entry.value = "location", place
     file.write_bytes(model.SerializeToString())
     assert run("outputs", f"onnx:{file}", photos, "--out", tmp_path / "o.npz") == 2
-    said = capsys.readouterr().err
-    assert "external data" in said
-    assert "leads out of" in said
+    printed = capsys.readouterr().err
+    assert "external data" in printed
+    assert "leads out of" in printed
 
 
 # ---- names ---------------------------------------------------------------------------------------------------------

@@ -63,8 +63,8 @@ def start(place, name, *words, **environment):
 
 
 def finish(process, code):
-    said, errors = process.communicate(timeout=1200)
-    assert process.returncode == code, said + errors
+    printed, errors = process.communicate(timeout=1200)
+    assert process.returncode == code, printed + errors
     assert "Traceback" not in errors
     return errors
 

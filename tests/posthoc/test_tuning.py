@@ -21,9 +21,9 @@ def test_the_best_of_what_was_tried_by_hand(digits):
     assert len(values) == len(grid("knn")) + len(grid("msp")) + 1
     assert "OpenAUC" not in str(found)
     assert str(found).startswith(f"{found.best}: open_auc 0.")
-    said = found.as_json()
-    assert said["best"] == found.best.as_json()
-    assert (said["metric"], said["on"], len(said["tried"])) == ("open_auc", found.on, len(values))
+    printed = found.as_json()
+    assert printed["best"] == found.best.as_json()
+    assert (printed["metric"], printed["on"], len(printed["tried"])) == ("open_auc", found.on, len(values))
 
 
 def test_every_score_is_tried_and_what_fails_says_why(digits):

@@ -28,8 +28,8 @@ def out(tmp_path_factory):
 def test_every_name_runs_at_scale_smoke(name, out, capsys):
     some = ("--splits", "0", "--methods", "maxlogit,openauc") if name == "openauc/table2" else ()
     assert openset("reproduce", name, *TINY, *some, "--out", out) == 0
-    said = capsys.readouterr().out
-    assert "Needs at scale smoke: no data" in said
+    printed = capsys.readouterr().out
+    assert "Needs at scale smoke: no data" in printed
     report = json.loads((out / name / "report.json").read_text())
     assert report["scale"] == "smoke"
     assert report["tables"][0]["lines"]
@@ -47,8 +47,8 @@ def test_a_column_of_ours_says_what_it_is(out):
 
 def test_the_list_names_everything_and_what_it_needs(capsys, tmp_path):
     assert openset("reproduce", "--json", tmp_path / "list.json") == 0
-    said = capsys.readouterr().out
-    assert all(name in said for name in ENTRIES)
+    printed = capsys.readouterr().out
+    assert all(name in printed for name in ENTRIES)
     content = json.loads((tmp_path / "list.json").read_text())
     assert content["schema"] == 1
     listed = {one["name"]: one["needs"] for one in content["entries"]}
@@ -76,10 +76,10 @@ def test_what_cannot_run_is_said_in_one_sentence(words, message, capsys, tmp_pat
     monkeypatch.setenv("OPENSET_DATA", str(tmp_path / "data"))
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     assert openset("reproduce", *words) == 2
-    said = capsys.readouterr().err
-    assert said.startswith("Error: ")
-    assert message in said
-    assert said.count("\n") == 1
+    printed = capsys.readouterr().err
+    assert printed.startswith("Error: ")
+    assert message in printed
+    assert printed.count("\n") == 1
 
 
 def test_a_users_own_detectors_are_evaluated(out, tmp_path, capsys):

@@ -63,8 +63,8 @@ def test_nothing_is_said_of_tests_that_were_not_made():
     evaluations = [evaluate(one, n_resamples=20) for one in (weak, strong)]
     found = compare(weak, strong, "auroc")
     for tests in (None, [Paired("weak", "strong", found, found.p_value)]):
-        said = verdict(["weak", "strong"], evaluations, 1, tests)
-        assert "same samples" not in " ".join(said)
+        printed = verdict(["weak", "strong"], evaluations, 1, tests)
+        assert "same samples" not in " ".join(printed)
 
 
 def test_the_sign_follows_the_better_model_whichever_comes_first():

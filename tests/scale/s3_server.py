@@ -51,19 +51,19 @@ def _handler(root, asked):
                 self.missing(head=head)
                 return
             content = file.read_bytes()
-            about = [
+            metadata = [
                 ("ETag", f'"{hashlib.md5(content, usedforsecurity=False).hexdigest()}"'),
                 ("Last-Modified", formatdate(file.stat().st_mtime, usegmt=True)),
                 ("Content-Type", "application/octet-stream"),
             ]
             span = self.headers.get("Range")
             if head or span is None:
-                self.answer(200, content, about, head=head, length=len(content))
+                self.answer(200, content, metadata, head=head, length=len(content))
                 return
             first, last = span.removeprefix("bytes=").split("-")
             start, stop = int(first), min(int(last or len(content) - 1), len(content) - 1) + 1
-            about.append(("Content-Range", f"bytes {start}-{stop - 1}/{len(content)}"))
-            self.answer(206, content[start:stop], about)
+            metadata.append(("Content-Range", f"bytes {start}-{stop - 1}/{len(content)}"))
+            self.answer(206, content[start:stop], metadata)
 
         def listing(self, bucket, query):
             prefix = query.get("prefix", [""])[0]
@@ -76,8 +76,8 @@ def _handler(root, asked):
                 "<LastModified>2026-01-01T00:00:00.000Z</LastModified></Contents>"
                 for name in found
             )
-            about = f"<IsTruncated>false</IsTruncated><KeyCount>{len(found)}</KeyCount>"
-            body = f"<ListBucketResult>{about}{entries}</ListBucketResult>"
+            metadata = f"<IsTruncated>false</IsTruncated><KeyCount>{len(found)}</KeyCount>"
+            body = f"<ListBucketResult>{metadata}{entries}</ListBucketResult>"
             self.answer(200, body.encode(), [("Content-Type", "application/xml")])
 
     return Handler

@@ -85,8 +85,8 @@ def test_killed_workers_change_nothing(write_parts, tmp_path, command):
                 os.kill(worker, signal.SIGKILL)
                 killed.add(worker)
         time.sleep(0.01)
-    said, errors = running.communicate(timeout=600)
-    assert running.returncode == 0, errors + said
+    printed, errors = running.communicate(timeout=600)
+    assert running.returncode == 0, errors + printed
     assert len(killed) == 2
     found = json.loads(out.read_text())["metrics"]
     assert found == json.loads(json.dumps([one.as_json() for one in expected.results]))

@@ -26,7 +26,7 @@ def test_a_machine_that_is_pulled_changes_nothing(write_parts, tmp_path):
             time.sleep(0.01)
         cluster.pull_one()
         assert running.poll() is None  # it was in the middle
-        said, errors = running.communicate(timeout=1200)
-    assert running.returncode == 0, errors + said
+        printed, errors = running.communicate(timeout=1200)
+    assert running.returncode == 0, errors + printed
     found = json.loads(out.read_text())["metrics"]
     assert found == json.loads(json.dumps([one.as_json() for one in expected.results]))

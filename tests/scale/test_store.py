@@ -166,8 +166,8 @@ def test_ctrl_c_on_the_command_leaves_nothing_behind(write_parts, tmp_path):
         assert process.poll() is None
         time.sleep(0.01)
     process.send_signal(signal.SIGINT)
-    said, errors = process.communicate(timeout=120)
-    assert process.returncode == 130, errors + said
+    printed, errors = process.communicate(timeout=120)
+    assert process.returncode == 130, errors + printed
     assert "Traceback" not in errors
     assert list((tmp_path / "temporary").iterdir()) == []
 

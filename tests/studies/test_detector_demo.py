@@ -19,7 +19,7 @@ def folder(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def done(folder):
-    said = []
+    printed = []
     demo = run_demo(
         folder,
         steps=250,
@@ -27,10 +27,10 @@ def done(folder):
         n_known=40,
         n_wild=60,
         bootstrap=20,
-        report=lambda what, share: said.append((what, share)),
+        report=lambda what, share: printed.append((what, share)),
     )
-    assert said[0][0] == "drawing scenes"
-    assert any("training, loss" in what for what, _ in said)
+    assert printed[0][0] == "drawing scenes"
+    assert any("training, loss" in what for what, _ in printed)
     return demo
 
 
@@ -60,9 +60,9 @@ def test_its_detector_can_be_run_again(done, folder, capsys):
         main([*map(str, words), "--min-score", "0.01"])
     assert not stop.value.code
     assert "on 60 images" in capsys.readouterr().out
-    said = json.loads((folder / "said.json").read_text())
+    printed = json.loads((folder / "said.json").read_text())
     first, again = (json.loads((folder / name).read_text()) for name in ("wild_dt.json", "again.json"))
-    assert len(first) == len(again) == said["n_detections"]
-    assert (said["n_images"], said["out"]) == (60, str(folder / "again.json"))
+    assert len(first) == len(again) == printed["n_detections"]
+    assert (printed["n_images"], printed["out"]) == (60, str(folder / "again.json"))
     assert [row["image_id"] for row in first] == [row["image_id"] for row in again]
     assert [row["score"] for row in first] == pytest.approx([row["score"] for row in again], abs=2e-6)

@@ -136,9 +136,9 @@ print(json.dumps(seen))
 def test_two_processes_share_a_grid_and_train_nothing_twice(tmp_path):
     words = [sys.executable, "-c", WORK, str(tmp_path), json.dumps(["train.epochs=4", *FAST[1:]])]
     two = [subprocess.Popen(words, stdout=subprocess.PIPE, text=True) for _ in range(2)]
-    said = [one.communicate(timeout=300)[0] for one in two]
+    printed = [one.communicate(timeout=300)[0] for one in two]
     assert [one.returncode for one in two] == [0, 0]
-    trained = [tuple(entry) for text in said for entry in json.loads(text)]
+    trained = [tuple(entry) for text in printed for entry in json.loads(text)]
     assert sorted(trained) == [("openauc", 0), ("openauc", 1), ("softmax", 0), ("softmax", 1)]
 
 

@@ -94,10 +94,10 @@ def test_the_commands_say_it(tmp_path, capsys):
     with pytest.raises(SystemExit) as end:
         main(main_words)
     assert not end.value.code
-    said = capsys.readouterr().out
-    assert "digits softmax split 1 seed 0" in said
-    assert "2 cells: 0 done, 2 to train" in said
-    assert "Nothing was run." in said
+    printed = capsys.readouterr().out
+    assert "digits softmax split 1 seed 0" in printed
+    assert "2 cells: 0 done, 2 to train" in printed
+    assert "Nothing was run." in printed
     with pytest.raises(SystemExit) as end:
         main(["reproduce", "openauc/table2", "--out", str(tmp_path), "--dry-run"])
     assert not end.value.code

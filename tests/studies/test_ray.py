@@ -47,9 +47,9 @@ def test_killed_workers_are_followed_by_others_that_go_on(tmp_path, undisturbed)
             folder, worker = in_training(tmp_path, least=2, most=20, but=killed)
             os.kill(worker, signal.SIGKILL)
             killed[folder] = worker
-        said, errors = running.communicate(timeout=1200)
+        printed, errors = running.communicate(timeout=1200)
     assert running.returncode == 0, errors
-    assert "3/3" in said
+    assert "3/3" in printed
     assert digests(tmp_path) == undisturbed
     # maxlogit shares the training of softmax. Each killed training went on once, not from its start; no other stopped.
     names = {str(folder.relative_to(tmp_path)).replace("maxlogit", "softmax") for folder in killed}
@@ -93,9 +93,9 @@ def test_a_machine_that_is_lost_costs_nothing_but_time(tmp_path, undisturbed):
             first, _ = in_training(tmp_path, least=1, most=20)
             in_training(tmp_path, least=1, most=20, but=[first])  # both machines are at work
             cluster.pull_one()
-            said, errors = running.communicate(timeout=1200)
+            printed, errors = running.communicate(timeout=1200)
         assert running.returncode == 0, errors
-        assert "Ray: 2 cores and 2 GPUs." in said
+        assert "Ray: 2 cores and 2 GPUs." in printed
     assert digests(tmp_path) == undisturbed
     assert [places for places in resumptions(tmp_path).values() if places]  # somebody was in the middle of it
     assert all(at[0] >= 1 for places in resumptions(tmp_path).values() for at in places)
@@ -120,10 +120,10 @@ def test_a_failed_cell_is_noted_and_the_others_go_on(tmp_path):
     (tmp_path / "mine.yaml").write_text("data: digits\nknown: ['1', '2']\nunknown: ['3']\n")
     words = ["bench", "-p", str(tmp_path / "mine.yaml"), "-m", "entropic,maxlogit", "--set", "train.epochs=1"]
     with command(*words, "--out", tmp_path / "runs", "--engine", "ray") as running:
-        said, errors = running.communicate(timeout=1200)
+        printed, errors = running.communicate(timeout=1200)
     assert running.returncode == 1
     assert "1 of 2 runs failed" in errors
-    assert "The method 'entropic' learns from negatives" in said
+    assert "The method 'entropic' learns from negatives" in printed
 
 
 def test_reproductions_run_on_it_too(tmp_path):

@@ -84,9 +84,9 @@ def weights(out):
 
 def test_jobs_of_this_machine(tmp_path):
     words = [*OPENSET, *GRID, "--slurm", "cluster=local", "--set", "train.epochs=2", "--out", str(tmp_path)]
-    said = subprocess.run(words, check=True, capture_output=True, text=True, timeout=600).stdout
-    assert "Slurm: 2 jobs" in said  # maxlogit shares the training of softmax
-    assert "3/3" in said
+    printed = subprocess.run(words, check=True, capture_output=True, text=True, timeout=600).stdout
+    assert "Slurm: 2 jobs" in printed  # maxlogit shares the training of softmax
+    assert "3/3" in printed
     assert (tmp_path / "bench.md").exists()
 
 
@@ -98,12 +98,12 @@ def test_a_job_that_is_stopped_and_requeued_goes_on(tmp_path, slurm, undisturbed
         folder, job = in_training(out, most=8)  # far from its end: it goes on until the job has ended
         os.kill(job, signal.SIGTERM)  # Slurm sends this first when it takes the machine away: it is let pass
         os.kill(job, signal.SIGUSR2)
-        said, errors = running.communicate(timeout=600)
+        printed, errors = running.communicate(timeout=600)
     finally:
         running.kill()
         running.communicate()
     assert running.returncode == 0, errors
-    assert "3/3" in said
+    assert "3/3" in printed
     assert (slurm / "requeued").read_text().startswith("requeue 100_")
     script = (slurm / "script").read_text()
     assert "#SBATCH --partition=gpu" in script

@@ -80,8 +80,8 @@ KINDS = {
 def test_one_flipped_bit_in_weights_is_noticed(tmp_path):
     path = tmp_path / "w.safetensors"
     checkpoint.write_tensors(path, KINDS, {"epoch": 3})
-    tensors, about = checkpoint.read_tensors(path)
-    assert about == {"epoch": 3}
+    tensors, metadata = checkpoint.read_tensors(path)
+    assert metadata == {"epoch": 3}
     assert all(torch.equal(tensors[name], tensor) for name, tensor in KINDS.items())
     whole = path.read_bytes()
     start = 8 + int.from_bytes(whole[:8], "little")
@@ -97,8 +97,8 @@ def test_one_flipped_bit_in_weights_is_noticed(tmp_path):
 
 
 def test_weights_of_earlier_versions_have_no_checksum(tmp_path):
-    tensors, about = checkpoint.read_tensors(write(tmp_path / "w.safetensors", '{"epoch": 3}'))
-    assert (tensors["w"].tolist(), about) == ([0, 0], {"epoch": 3})
+    tensors, metadata = checkpoint.read_tensors(write(tmp_path / "w.safetensors", '{"epoch": 3}'))
+    assert (tensors["w"].tolist(), metadata) == ([0, 0], {"epoch": 3})
 
 
 def test_equal_weights_are_equal_files(tmp_path):

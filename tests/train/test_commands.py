@@ -74,11 +74,11 @@ def method_of(run):
 def test_photos_are_trained_with_their_negatives(with_negatives, tmp_path, capsys):
     run = tmp_path / "run"
     assert openset("train", "fast/photos", "-p", with_negatives, "--out", run, *PHOTOS) == 0
-    said = " ".join(capsys.readouterr().out.split())
+    printed = " ".join(capsys.readouterr().out.split())
     assert re.search(
-        r"\d+ negative samples to train on: the method is entropic, which learns from them, instead of", said
+        r"\d+ negative samples to train on: the method is entropic, which learns from them, instead of", printed
     )
-    assert "ignores" not in said
+    assert "ignores" not in printed
     assert method_of(run) == "entropic"
     assert (np.load(run / "outputs_train.npz")["labels"] == -1).any()
     assert openset("train", "fast/photos", "-p", with_negatives, "--out", run, "--resume", *PHOTOS) == 0
@@ -95,10 +95,10 @@ def test_photos_without_negatives_are_trained_as_the_recipe_says(images, tmp_pat
 def test_a_method_that_ignores_negatives_says_so(with_negatives, tmp_path, capsys, naming):
     run = tmp_path / "run"
     assert openset("train", "fast/photos", "-p", with_negatives, "--out", run, *naming, *PHOTOS) == 0
-    said = " ".join(capsys.readouterr().out.split())
+    printed = " ".join(capsys.readouterr().out.split())
     assert method_of(run) == "maxlogit"
-    assert re.search(r"The method 'maxlogit' ignores \d+ negative training samples; methods that learn from", said)
-    assert "background, entropic, objectosphere" in said
+    assert re.search(r"The method 'maxlogit' ignores \d+ negative training samples; methods that learn from", printed)
+    assert "background, entropic, objectosphere" in printed
     assert openset("train", "--out", run, "--resume") == 0  # what was named is not settled anew
     assert method_of(run) == "maxlogit"
 
@@ -112,9 +112,9 @@ def test_train_says_what_came_out(tmp_path, capsys):
     told = tmp_path / "told.json"
     assert openset("train", "-p", "digits", "-m", "openauc", "--out", tmp_path / "run", "--json", told, *FAST) == 0
     assert json.loads(told.read_text()) == json.loads((tmp_path / "run/summary.json").read_text())
-    said = capsys.readouterr().out
+    printed = capsys.readouterr().out
     for word in ("OpenAUC", "Closed-set", "against unknown", "Threshold", "openset predict"):
-        assert word in said
+        assert word in printed
     assert openset("train", "-p", "digits", "-m", "openauc", "--out", tmp_path / "run", *FAST) == 2
     assert "holds a finished run: add --resume" in capsys.readouterr().err
 
@@ -133,9 +133,9 @@ def test_train_says_what_came_out(tmp_path, capsys):
 def test_train_names_what_is_wrong(words, message, tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert openset("train", *words) == 2
-    said = capsys.readouterr().err
-    assert said.startswith("Error: ")
-    assert message in said
+    printed = capsys.readouterr().err
+    assert printed.startswith("Error: ")
+    assert message in printed
 
 
 def test_what_is_said_when_resuming_changes_the_run_that_is_there(trained, capsys):
@@ -279,9 +279,9 @@ def test_a_threshold_of_another_training_is_refused(trained, images, tmp_path, c
     checkpoint.write_tensors(weights, {**tensors, "method.head.weight": tensors["method.head.weight"] * 1.01}, metadata)
     capsys.readouterr()
     assert openset("predict", run, images / "known") == 2
-    said = capsys.readouterr().err
-    assert f"{run / 'threshold.json'} and {run}: The threshold (at_acceptance=0.95) does not belong to this" in said
-    assert "another model (weights" in said
+    printed = capsys.readouterr().err
+    assert f"{run / 'threshold.json'} and {run}: The threshold (at_acceptance=0.95) does not belong to this" in printed
+    assert "another model (weights" in printed
     assert openset("predict", run, images / "known", "--force") == 0
 
 
@@ -335,9 +335,9 @@ def test_bench_fills_the_grid_shares_trainings_and_goes_on(tmp_path, capsys, mon
 def test_bench_survives_failures(tmp_path, capsys, images):
     words = ("bench", "-p", images, "-m", "entropic,maxlogit", "--splits", "0", "--out", tmp_path)
     assert openset(*words, "--set", "data.size=16", "--json", tmp_path / "b.json", *FAST) == 1
-    said = capsys.readouterr()
-    assert "entropic/split0-seed0: failed: The method 'entropic' learns from negatives" in said.out
-    assert "1 of 2 runs failed" in said.err
+    printed = capsys.readouterr()
+    assert "entropic/split0-seed0: failed: The method 'entropic' learns from negatives" in printed.out
+    assert "1 of 2 runs failed" in printed.err
     assert len(json.loads((tmp_path / "bench_failed.json").read_text())) == 1
     assert (tmp_path / "bench.md").read_text().count("maxlogit") == 1
     content = json.loads((tmp_path / "b.json").read_text())
@@ -357,10 +357,10 @@ def test_what_looks_like_markup_is_printed_as_it_is(tmp_path, capsys, monkeypatc
 
     monkeypatch.setattr(running, "run_cell", fail)
     assert openset("bench", "-p", "digits", "-m", "maxlogit", "--splits", "0", "--out", tmp_path / "b[v2]") == 2
-    said = capsys.readouterr()
-    assert f"failed: {trouble}" in said.out
-    assert "b[v2]/" in said.out.replace("\n", "")
-    assert f"the first: {trouble}" in said.err
+    printed = capsys.readouterr()
+    assert f"failed: {trouble}" in printed.out
+    assert "b[v2]/" in printed.out.replace("\n", "")
+    assert f"the first: {trouble}" in printed.err
 
 
 def test_bench_as_json_has_means_and_spreads(tmp_path):

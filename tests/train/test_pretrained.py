@@ -198,7 +198,7 @@ def test_the_command_makes_and_lists_folders(root, weights, capsys, tmp_path):
     assert openset("pretrained", weights, "--backbone", "fastnet", "--json", tmp_path / "made.json") == 0
     assert json.loads((tmp_path / "made.json").read_text())["pretrained"][0]["backbone"] == "fastnet"
     assert openset("pretrained") == 0
-    said = capsys.readouterr().out
-    assert "--backbone pretrained:fastnet" in said
-    assert "small" in said
+    printed = capsys.readouterr().out
+    assert "--backbone pretrained:fastnet" in printed
+    assert "small" in printed
     assert openset("pretrained", weights, "--backbone", "fastnet", "--mean", "half") == 2

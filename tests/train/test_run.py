@@ -288,10 +288,10 @@ def test_ctrl_c_saves_and_says_how_to_resume(uninterrupted, tmp_path):
         assert process.poll() is None
         time.sleep(0.01)
     process.send_signal(signal.SIGINT)
-    _, said = process.communicate()
+    _, printed = process.communicate()
     assert process.returncode == 130
-    assert f"checkpoint saved. Resume with: openset train --resume --out {out}" in said
-    assert "Traceback" not in said
+    assert f"checkpoint saved. Resume with: openset train --resume --out {out}" in printed
+    assert "Traceback" not in printed
     subprocess.run([*COMMAND[:4], "--resume", "--out", out], check=True, env=ENVIRONMENT, capture_output=True)
     assert_same_weights(out, uninterrupted)
 
@@ -325,10 +325,10 @@ def test_stopping_within_an_epoch_changes_nothing(method, tmp_path):
 def test_seconds_count_over_interruptions(tmp_path):
     config = interrupted_run(tmp_path / "run", after=7)
     file = tmp_path / "run/checkpoints/state.safetensors"
-    tensors, about = checkpoint.read_tensors(file)
-    assert 0 < about["state"]["seconds"] < 1000
-    about["state"]["seconds"] = 1000.0
-    checkpoint.write_tensors(file, tensors, about)
+    tensors, metadata = checkpoint.read_tensors(file)
+    assert 0 < metadata["state"]["seconds"] < 1000
+    metadata["state"]["seconds"] = 1000.0
+    checkpoint.write_tensors(file, tensors, metadata)
     summary = train(begin(config, tmp_path / "run", resume=True), tmp_path / "run")
     assert 1000 < summary["seconds"] < 2000
 
@@ -373,9 +373,9 @@ def test_the_loss_scale_is_part_of_the_state(tmp_path, monkeypatch):
     monkeypatch.setattr(whole, "make_fabric", half_precision)
     config = interrupted_run(tmp_path / "run")
     file = tmp_path / "run/checkpoints/state.safetensors"
-    tensors, about = checkpoint.read_tensors(file)
-    about["precision"]["scale"] = 8.0
-    checkpoint.write_tensors(file, tensors, about)
+    tensors, metadata = checkpoint.read_tensors(file)
+    metadata["precision"]["scale"] = 8.0
+    checkpoint.write_tensors(file, tensors, metadata)
     train(begin(config, tmp_path / "run", resume=True), tmp_path / "run")
     assert checkpoint.read_tensors(file)[1]["precision"]["scale"] == 8.0
 
@@ -399,9 +399,9 @@ def test_a_run_of_an_older_version_goes_on(tmp_path):
     """Its config lacks fields that came later."""
     config = interrupted_run(tmp_path / "run")
     file = tmp_path / "run/checkpoints/state.safetensors"
-    tensors, about = checkpoint.read_tensors(file)
-    del about["config"]["augment"]["shrink"], about["config"]["train"]["patience"]
-    checkpoint.write_tensors(file, tensors, about)
+    tensors, metadata = checkpoint.read_tensors(file)
+    del metadata["config"]["augment"]["shrink"], metadata["config"]["train"]["patience"]
+    checkpoint.write_tensors(file, tensors, metadata)
     assert train(begin(config, tmp_path / "run", resume=True), tmp_path / "run")["epochs"] == 4
     run(tmp_path / "whole")
     assert_same_weights(tmp_path / "whole", tmp_path / "run")
@@ -623,7 +623,7 @@ def decided(folder, images):
     predictor = Predictor.of(model, Threshold.read(folder / "threshold.json"))
     samples = open_samples([str(images)], "images", Reading(labels="none"))
     made = predictor.content(model, samples, list(run_batches(model, samples, batch=16)))
-    assert made.about["left_out"] == []
+    assert made.metadata["left_out"] == []
     return made.table.to_dicts()
 
 

@@ -133,10 +133,10 @@ def spread_correction(scores: "Scores", against: str | None) -> float:
     parts = [scores.labels >= 0]
     if against is not None:
         parts.append(open_mask(scores.labels, against, scores.groups))
-    return lost_spread([(int(part.sum()), len(np.unique(stratum[part]))) for part in parts])
+    return spread_factor([(int(part.sum()), len(np.unique(stratum[part]))) for part in parts])
 
 
-def lost_spread(sizes: Sequence[tuple[int, int]]) -> float:
+def spread_factor(sizes: Sequence[tuple[int, int]]) -> float:
     """`spread_correction` from the numbers of samples, and of strata, of knowns and of the open set."""
     return max((n / (n - k)) ** 0.5 if n > k else np.inf for n, k in sizes)
 

@@ -169,8 +169,8 @@ class _OnStore:
         with _answering(text):
             from pyarrow.fs import FileSelector, FileType
 
-            about = system.get_file_info(fixed)
-            if about.type == FileType.File:
+            info = system.get_file_info(fixed)
+            if info.type == FileType.File:
                 return [text]
             listed = system.get_file_info(FileSelector(fixed, recursive=True, allow_not_found=True))
         files = sorted(one.path for one in listed if one.type == FileType.File)
@@ -186,19 +186,19 @@ class _OnStore:
     def state(self, file: str) -> tuple[int, int]:
         path = _path(file)
         with _answering(file):
-            about = self._system.get_file_info(path)
-        if not about.is_file:
+            info = self._system.get_file_info(path)
+        if not info.is_file:
             raise OpenSetError(f"{file} is gone.")
-        return about.size, about.mtime_ns or 0
+        return info.size, info.mtime_ns or 0
 
     def describe(self, file: str) -> Described:
         import polars as pl
 
         with self._parquet(file) as opened:
             schema = opened.schema_arrow
-            about = opened.metadata
-            groups = tuple(about.row_group(place).num_rows for place in range(about.num_row_groups))
-            own = (about.metadata or {}).get(b"openset", b"{}").decode("utf-8", "replace")
+            footer = opened.metadata
+            groups = tuple(footer.row_group(place).num_rows for place in range(footer.num_row_groups))
+            own = (footer.metadata or {}).get(b"openset", b"{}").decode("utf-8", "replace")
             return Described(pl.from_arrow(schema.empty_table()).schema, groups, own)  # type: ignore[union-attr]
 
     def read(self, file: str, first: int, rows: int, columns: Sequence[str], groups: Sequence[int]) -> "pl.DataFrame":

@@ -27,16 +27,16 @@ def write_batches(
     schema: "Schema",
     *,
     name: str = "rows",
-    about: Mapping[str, Any] | None = None,
+    metadata: Mapping[str, Any] | None = None,
 ) -> None:
     """Write tables of one schema, one below the other.
 
-    A JSON file also holds `about`, and the rows as objects in a list of that `name`.
+    A JSON file also holds `metadata`, and the rows as objects in a list of that `name`.
     """
     file = Path(path)
     check_sink(file)
     with replacing(file) as temporary:
-        _SINKS[file.suffix.lower()](temporary, batches, schema, name, dict(about or {}))
+        _SINKS[file.suffix.lower()](temporary, batches, schema, name, dict(metadata or {}))
 
 
 def _write_text(file: Path, batches: "Iterable[pl.DataFrame]", schema: "Schema", separator: str) -> None:
@@ -57,7 +57,7 @@ def _write_tsv(file: Path, batches: "Iterable[pl.DataFrame]", schema: "Schema", 
 
 
 def _write_parquet(
-    file: Path, batches: "Iterable[pl.DataFrame]", schema: "Schema", _: str, about: dict[str, Any]
+    file: Path, batches: "Iterable[pl.DataFrame]", schema: "Schema", _: str, metadata: dict[str, Any]
 ) -> None:
     from polars.io.plugins import register_io_source
 
@@ -70,10 +70,10 @@ def _write_parquet(
             failed.append(error)
             raise
 
-    metadata = {"openset": json.dumps(about, allow_nan=False)}
+    stored = {"openset": json.dumps(metadata, allow_nan=False)}
     try:
         lazy = register_io_source(source, schema=dict(schema))
-        lazy.sink_parquet(file, compression="snappy", statistics=False, metadata=metadata)
+        lazy.sink_parquet(file, compression="snappy", statistics=False, metadata=stored)
     except BaseException:
         if failed:
             raise failed[0] from None
@@ -81,13 +81,13 @@ def _write_parquet(
 
 
 def _write_json(
-    file: Path, batches: "Iterable[pl.DataFrame]", schema: "Schema", name: str, about: dict[str, Any]
+    file: Path, batches: "Iterable[pl.DataFrame]", schema: "Schema", name: str, metadata: dict[str, Any]
 ) -> None:
     import polars as pl
     from polars import selectors
 
     del schema
-    head = json.dumps({**about, name: []}, indent=2, ensure_ascii=False, allow_nan=False)
+    head = json.dumps({**metadata, name: []}, indent=2, ensure_ascii=False, allow_nan=False)
     with file.open("w", encoding="utf-8") as stream:
         stream.write(head.removesuffix("]\n}"))
         between = "\n    "

@@ -48,18 +48,18 @@ def _several(files: Sequence[Path], reading: Reading, tune: Path | None, seed: i
     fit = None if reading.fit is None else read_fit(reading.fit, reading.background, words)
     scores: str | Sequence[ScoreSpec] = reading.score
     remarks: list[str] = []
-    about = chosen = None
+    metadata = chosen = None
     if tune is not None:
         tuned = tune_scores(tune, reading.score, fit, background=reading.background, words=words, seed=seed)
         for file in files:
             tuned.check_other(file, words)
-        scores, about = tuned.specs, tuned.about
+        scores, metadata = tuned.specs, tuned.metadata
         chosen = str(tuned.tuning.best)
         remarks.append(tuned.sentence)
         remarks += [f"{name} is left out: {why}" for name, why in tuned.failed.items()]
     names, given, models = [], [], []
     for file, called in zip(files, name_files(files), strict=True):
-        found = score_file(file, scores, fit, background=reading.background, words=words, about=about)
+        found = score_file(file, scores, fit, background=reading.background, words=words, metadata=metadata)
         where = f" of {called}" if len(files) > 1 else ""
         for score, made in found.models.items():
             names.append(f"{score}{where}")

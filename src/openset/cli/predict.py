@@ -148,11 +148,11 @@ class Report:
         self.n = self.rejected = 0
         self.first: list[dict[str, object]] = []
         self.left_out: list[str] = []
-        for made, about in parts.tables():
+        for made, metadata in parts.tables():
             self.n += made.height
             self.rejected += int((made["margin"] < 0).sum())
             self.first += made.head(_SHOWN - len(self.first)).to_dicts()
-            self.left_out += about["left_out"]
+            self.left_out += metadata["left_out"]
         for trouble in self.left_out:
             say(f"Left out: {trouble}.", err=True)
         if not self.n:  # before anything is written
@@ -182,14 +182,14 @@ class Report:
         from openset._io.table_sinks import write_batches
         from openset.models.predicting import schema
 
-        about = self.predictor.about
+        metadata = self.predictor.metadata
         for path in (out, csv):
             if path is not None:
                 tables = (made for made, _ in self.parts.tables())
-                write_batches(path, tables, schema(), name="predictions", about=about)
+                write_batches(path, tables, schema(), name="predictions", metadata=metadata)
         if json is not None:
             rows = [row for made, _ in self.parts.tables() for row in made.to_dicts()]
-            write_json(json, {**about, "notes": self.notes, "predictions": rows})
+            write_json(json, {**metadata, "notes": self.notes, "predictions": rows})
 
     def show(self) -> None:
         """The first decisions, the counts and the notes."""

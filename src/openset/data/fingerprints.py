@@ -29,11 +29,11 @@ def digest_of(names: Sequence[str], labels: NDArray[np.int64], marks: Sequence[o
 
 
 def fingerprint_of_files(
-    names: Sequence[str], labels: NDArray[np.int64], stamps: Sequence[FileState], pixels: str = ""
+    names: Sequence[str], labels: NDArray[np.int64], states: Sequence[FileState], pixels: str = ""
 ) -> str:
     """Of `pixels`, the fingerprint of the decoded images, where there is one; else sizes stand for the content.
 
     When a file was written does not count: a copy is the same data.
     """
-    marks = [pixels] * len(names) if pixels else [stamp[0] for stamp in stamps]
+    marks = [pixels] * len(names) if pixels else [stamp[0] for stamp in states]
     return digest_of(names, labels, marks)[:16]

@@ -28,7 +28,7 @@ class Listing:
 
     root: Path
     names: tuple[str, ...]
-    stamps: tuple[FileState, ...]
+    states: tuple[FileState, ...]
     labels: NDArray[np.int64]
     class_names: tuple[str, ...]
     notes: tuple[str, ...] = ()
@@ -148,7 +148,7 @@ def _cub_table(file: Path) -> dict[str, str]:
 def open_listing(listing: Listing, name: str, split: str, *, card: Card | None, on_corrupt: str) -> Dataset:
     """Small images of one size as an array; everything else decoded when it is needed."""
     encoded = ImageFiles(listing.root, listing.names, upright=card is None)
-    key = [listing.root.resolve(), split, digest_of(listing.names, listing.labels, listing.stamps)]
+    key = [listing.root.resolve(), split, digest_of(listing.names, listing.labels, listing.states)]
     what = str(listing.root)
     rows = np.arange(len(encoded))
     skipped: tuple[str, ...] = ()
@@ -170,7 +170,7 @@ def open_listing(listing: Listing, name: str, split: str, *, card: Card | None, 
         labels=listing.labels[rows],
         class_names=listing.class_names,
         ids=np.array([f"{name}/{file}" for file in names], dtype=np.str_),
-        fingerprint=fingerprint_of_files(listing.names, listing.labels, listing.stamps, pixels),
+        fingerprint=fingerprint_of_files(listing.names, listing.labels, listing.states, pixels),
         images=images,
         encoded=ImageFiles(listing.root, names, upright=card is None),
         titles=card.titles if card else {},
@@ -185,8 +185,8 @@ def _listing(
     class_names: tuple[str, ...],
     notes: tuple[str, ...],
 ) -> Listing:
-    names, stamps = tuple(name for name, _ in files), tuple(stamp for _, stamp in files)
-    return Listing(root, names, stamps, np.array(labels, dtype=np.int64), class_names, notes)
+    names, states = tuple(name for name, _ in files), tuple(stamp for _, stamp in files)
+    return Listing(root, names, states, np.array(labels, dtype=np.int64), class_names, notes)
 
 
 def _one_class(root: Path, part: str, class_names: Sequence[str] | None) -> Listing:

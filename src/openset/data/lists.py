@@ -44,8 +44,8 @@ def open_list(
     labels, found_names = class_ids([label for _, (_, label) in rows], class_names, str(path), open_labels=True)
     named = _folder_names(names, labels, found_names) if class_names is None else found_names
     encoded = ImageFiles(folder, names, upright=False)
-    stamps = tuple(file_state((folder / image).stat()) for image in names)
-    key = [folder.resolve(), digest_of(names, labels, stamps)]
+    states = tuple(file_state((folder / image).stat()) for image in names)
+    key = [folder.resolve(), digest_of(names, labels, states)]
     try:
         found = stored(key, lambda: (encoded, labels, named), on_corrupt=on_corrupt, what=str(path))
         images, kept, skipped, pixels = found.images, found.rows, found.skipped, found.fingerprint
@@ -59,7 +59,7 @@ def open_list(
         labels=labels[kept],
         class_names=named,
         ids=np.array(files, dtype=np.str_),
-        fingerprint=fingerprint_of_files(names, labels, stamps, pixels),
+        fingerprint=fingerprint_of_files(names, labels, states, pixels),
         images=images,
         encoded=ImageFiles(folder, files, upright=False),
         notes=skipped_note(skipped, len(kept)),

@@ -242,7 +242,7 @@ class OpenSetClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         fitted = self._fitted
         if fitted is not None:
             tensors |= with_prefix("fit", {name: torch.from_numpy(array) for name, array in fitted.learned.items()})
-        about = {
+        metadata = {
             "estimator": {**self.get_params(), "hidden": list(self.hidden)},
             "classes": self.classes_.tolist(),
             "classes_dtype": self.classes_.dtype.str,
@@ -251,10 +251,10 @@ class OpenSetClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             "fit": None if fitted is None else {name: getattr(fitted, name) for name in _FIT},
         }
         try:
-            json.dumps(about)
+            json.dumps(metadata)
         except TypeError as error:
             raise OpenSetError(f"This classifier cannot be saved: {error}.") from error
-        write_tensors(Path(path), tensors, about)
+        write_tensors(Path(path), tensors, metadata)
 
     @classmethod
     def load(cls, path: str | Path) -> "OpenSetClassifier":
@@ -265,15 +265,15 @@ class OpenSetClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         from openset.train.build import make_bare_network
         from openset.train.checkpoint import load_weights, read_tensors, under_prefix
 
-        tensors, about = read_tensors(Path(path))
+        tensors, metadata = read_tensors(Path(path))
         try:
-            model = cls(**{**about["estimator"], "hidden": tuple(about["estimator"]["hidden"])})
-            model.classes_ = np.array(about["classes"], dtype=np.dtype(about["classes_dtype"]))
-            model.n_features_in_ = int(about["n_features"])
-            threshold = about["threshold"]
+            model = cls(**{**metadata["estimator"], "hidden": tuple(metadata["estimator"]["hidden"])})
+            model.classes_ = np.array(metadata["classes"], dtype=np.dtype(metadata["classes_dtype"]))
+            model.n_features_in_ = int(metadata["n_features"])
+            threshold = metadata["threshold"]
             model.threshold_ = None if threshold is None else operating.Threshold.from_json(threshold, str(path))
             spec = model._settled()[2]
-            fit = {} if spec is None else {name: about["fit"][name] for name in _FIT}
+            fit = {} if spec is None else {name: metadata["fit"][name] for name in _FIT}
         except (KeyError, TypeError) as error:
             raise OpenSetError(f"{path} does not hold an OpenSetClassifier: {error}.") from error
         empty = torch.empty(model.n_features_in_)

@@ -60,8 +60,8 @@ def export_onnx(model: RunModel, out: Path) -> float:
             raise OpenSetError(f"{model.name} cannot be written as ONNX: {line[:200].rstrip('.')}.") from error
     proto = onnx.load_model_from_string(content.getvalue())
     entry = proto.metadata_props.add()
-    about = {**_about(model), "head": _head(model, proto)}
-    entry.key, entry.value = METADATA, json.dumps(about, allow_nan=False)
+    metadata = {**_about(model), "head": _head(model, proto)}
+    entry.key, entry.value = METADATA, json.dumps(metadata, allow_nan=False)
     with replacing(out) as temporary:
         temporary.write_bytes(proto.SerializeToString())
     return _difference(model, out, rng)

@@ -21,10 +21,10 @@ _TYPES = {"tensor(float)": np.float32, "tensor(float16)": np.float16, "tensor(do
 def open_onnx(name: str, options: Options) -> Model:
     """The network in an ONNX file; one that `openset export` wrote tells its classes, preparation and score."""
     file = OnnxFile.read(name)
-    about = file.about
+    metadata = file.metadata
     probe = make_session(file.path)
     (taken,) = _only_input(probe, name)
-    chosen = options.features or about.get("features")
+    chosen = options.features or metadata.get("features")
     outputs = [one.name for one in probe.get_outputs()]
     if chosen is not None and chosen not in outputs:
         raise OpenSetError(f"{name} has no output '{chosen}' for --features. {did_you_mean(str(chosen), outputs)}")
@@ -34,7 +34,7 @@ def open_onnx(name: str, options: Options) -> Model:
         chosen = layer[0]
         if chosen not in outputs:
             probe = make_session(file.with_output(chosen), str(file.path))
-    return _described(OnnxModel(f"onnx:{name}", Session(probe, taken, logits, chosen), layer), file, about, options)
+    return _described(OnnxModel(f"onnx:{name}", Session(probe, taken, logits, chosen), layer), file, metadata, options)
 
 
 def make_session(content: Any, name: str = "") -> Any:
@@ -151,35 +151,35 @@ class OnnxModel:
         return self.session.run(np.stack(batch))
 
 
-def _described(model: OnnxModel, file: OnnxFile, about: dict[str, Any], options: Options) -> OnnxModel:
+def _described(model: OnnxModel, file: OnnxFile, metadata: dict[str, Any], options: Options) -> OnnxModel:
     """With classes, preparation and score: those in the file, or what the user says."""
     where = f"The entry 'openset' in {file.path}"
     shape = model.session.taken.shape
     if len(shape) == 4:
         model.takes = "images"
         model.channels_last = shape[1] not in (1, 3) and shape[3] in (1, 3)
-        own = from_plain(about["preparation"], where) if about.get("preparation") else None
+        own = from_plain(metadata["preparation"], where) if metadata.get("preparation") else None
         model.images, notes = _images(own, shape, model, options)
         model.preparation = as_plain(model.images)
         model.notes += notes
     elif options.size or options.mean or options.std:
         raise OpenSetError(f"{model.name} takes vectors, not images: leave out --size, --mean and --std.")
-    names = about.get("class_names")
+    names = metadata.get("class_names")
     if names is not None and not (isinstance(names, list) and all(isinstance(one, str) for one in names)):
         raise OpenSetError(f"{where}: 'class_names' must be a list of names.")
     model.class_names = None if names is None else tuple(names)
-    model.background = bool(about.get("background", False))
+    model.background = bool(metadata.get("background", False))
     if options.classes is not None:
         model.class_names = read_class_names(options.classes)
     columns = model.session.session.get_outputs()
     width = next(one.shape[1] for one in columns if one.name == model.session.logits)
     if isinstance(width, int):
         check_number(model.class_names, width - model.background, model.name, options.classes or file.path)
-    if isinstance(about.get("score"), dict):
-        score = about["score"]
+    if isinstance(metadata.get("score"), dict):
+        score = metadata["score"]
         model.score = ScoreSpec.of(str(score.get("name")), score.get("params")).as_json()
-    exported = about.get("model")
-    as_exported = isinstance(exported, str) and model.preparation == (about.get("preparation") or {})
+    exported = metadata.get("model")
+    as_exported = isinstance(exported, str) and model.preparation == (metadata.get("preparation") or {})
     model.fingerprint = str(exported) if as_exported else fingerprint_of(file.files(), model.preparation)
     return model
 
@@ -188,13 +188,13 @@ def _images(
     own: Preparation | None, shape: Sequence[Any], model: OnnxModel, options: Options
 ) -> tuple[Preparation, list[str]]:
     """How images are prepared, and what is to be said about it."""
-    said = (options.size, options.mean, options.std)
+    asked = (options.size, options.mean, options.std)
     if own is not None and not isinstance(own, CenterCrop):
-        if any(one is not None for one in said):
+        if any(one is not None for one in asked):
             raise OpenSetError(f"{model.name} tells how its images are prepared: leave out --size, --mean and --std.")
         return own, []
     if own is not None:
-        used = own.changed(*said)
+        used = own.changed(*asked)
         return used, differences(own, used, model.name)
     channels, side = (shape[3], shape[1]) if model.channels_last else (shape[1], shape[2])
     size = options.size or side

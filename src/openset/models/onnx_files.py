@@ -46,7 +46,7 @@ class OnnxFile:
         return cls(file, proto, bool(places))
 
     @property
-    def about(self) -> dict[str, Any]:
+    def metadata(self) -> dict[str, Any]:
         """What `openset export` wrote into it; {} where another program wrote the file."""
         text = next((one.value for one in self.proto.metadata_props if one.key == METADATA), "{}")
         found = parse_json(text, f"The entry '{METADATA}' in {self.path}")
@@ -68,12 +68,12 @@ class OnnxFile:
         """The last layer of an exported run, which averages over views behind it."""
         from onnx import numpy_helper
 
-        names, features = self.about.get("head"), self.about.get("features")
+        names, features = self.metadata.get("head"), self.metadata.get("features")
         stored = {one.name: one for one in self.proto.graph.initializer}
         if not isinstance(names, dict) or names.get("weight") not in stored or not isinstance(features, str):
             return None
         weight, bias = (numpy_helper.to_array(stored[one]) if one in stored else None for one in map(names.get, _HEAD))
-        width = len(self.about.get("class_names") or ()) + bool(self.about.get("background"))
+        width = len(self.metadata.get("class_names") or ()) + bool(self.metadata.get("background"))
         if weight is None or weight.ndim != 2 or width not in weight.shape:
             return None
         return features, (weight if len(weight) == width else weight.T, bias)

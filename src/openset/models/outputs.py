@@ -61,8 +61,8 @@ class Storing:
             "background": model.background,
         }
         left_out = [text for one in batches for text in one.bad]
-        about = {"class_names": model.class_names or samples.class_names, "meta": meta, "left_out": left_out}
-        return Content(pl.DataFrame(columns), about)
+        metadata = {"class_names": model.class_names or samples.class_names, "meta": meta, "left_out": left_out}
+        return Content(pl.DataFrame(columns), metadata)
 
 
 def _matrices(batches: Sequence[Done]) -> dict[str, Floats]:
@@ -109,9 +109,9 @@ Ended = tuple[int, list[str], list[str]]
 def _end_as_folder(parts: Parts, model: Model, samples: Samples, out: Path) -> Ended:
     """Leave the parts as they are, under the name that was asked for."""
     n, names, left_out = 0, list[str](), list[str]()
-    for table, about in parts.tables():
+    for table, metadata in parts.tables():
         n, names = n + table.height, names or table.columns
-        left_out += about["left_out"]
+        left_out += metadata["left_out"]
         _check_classes(table, model, samples)
     _check_some(n, samples, left_out)
     parts.publish(out)
@@ -124,7 +124,7 @@ def _end_as_npz(parts: Parts, model: Model, samples: Samples, out: Path) -> Ende
     found = list(parts.tables())
     full, left_out = (
         [table for table, _ in found if table.height],
-        [one for _, about in found for one in about["left_out"]],
+        [one for _, metadata in found for one in metadata["left_out"]],
     )
     _check_some(sum(one.height for one in full), samples, left_out)
     _check_classes(full[0], model, samples)
@@ -140,11 +140,11 @@ def _end_as_npz(parts: Parts, model: Model, samples: Samples, out: Path) -> Ende
         if column in full[0].columns:
             values = [value for one in full for value in one[column].to_list()]
             arrays[name] = np.array(values, dtype=getattr(samples, name).dtype)
-    about = found[0][1]
-    names = about["class_names"]
+    metadata = found[0][1]
+    names = metadata["class_names"]
     if names is not None:
         arrays["class_names"] = np.array(names, dtype=np.str_)
-    meta = {**about["meta"], "left_out": left_out}
+    meta = {**metadata["meta"], "left_out": left_out}
     arrays["openset"] = np.array(json.dumps({"class_names": names, "meta": meta}, allow_nan=False))
     write_npz(out, arrays)
     parts.remove()

@@ -87,9 +87,9 @@ class Parts:
         """Numbers of the parts that are not there."""
         return [number for number in self._numbers if not self.file(number).exists()]
 
-    def write(self, number: int, table: "pl.DataFrame", about: Mapping[str, Any]) -> None:
+    def write(self, number: int, table: "pl.DataFrame", metadata: Mapping[str, Any]) -> None:
         """Write a part, and what to know about it."""
-        write_parquet(self.file(number), table, {METADATA: json.dumps(about, allow_nan=False)})
+        write_parquet(self.file(number), table, {METADATA: json.dumps(metadata, allow_nan=False)})
 
     def tables(self) -> "Iterator[tuple[pl.DataFrame, dict[str, Any]]]":
         """The parts in their order, with what is to be known about each."""
@@ -98,8 +98,8 @@ class Parts:
         for number in self._numbers:
             file = self.file(number)
             with readable(file):
-                table, about = pl.read_parquet(file, glob=False), pl.read_parquet_metadata(file)[METADATA]
-            yield table, json.loads(about)
+                table, metadata = pl.read_parquet(file, glob=False), pl.read_parquet_metadata(file)[METADATA]
+            yield table, json.loads(metadata)
 
     # ---- attempts --------------------------------------------------------------------------------------------------
 

@@ -71,11 +71,11 @@ class Predictor:
         import polars as pl
 
         made = [self.decide(model, one.answers, samples.ids[one.rows]) for one in batches if one.answers is not None]
-        about = {**self.about, "left_out": [text for one in batches for text in one.bad]}
-        return Content(pl.concat([pl.DataFrame(schema=schema()), *made]), about)
+        metadata = {**self.metadata, "left_out": [text for one in batches for text in one.bad]}
+        return Content(pl.concat([pl.DataFrame(schema=schema()), *made]), metadata)
 
     @property
-    def about(self) -> dict[str, Any]:
+    def metadata(self) -> dict[str, Any]:
         """What files of decisions say of them."""
         return {"schema": 2, "threshold": self.threshold.as_json()}
 

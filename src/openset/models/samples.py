@@ -143,7 +143,7 @@ def _of_files(
     found = None if labels is None else _numbers(labels, reading, where)
     if found is not None and found[1] is not None and reading.class_names is None:
         notes = (*notes, _BY_ORDER)
-    stamps = [file_state(one.stat()) if one.is_file() else (0, 0, 0, 0) for one in files]
+    states = [file_state(one.stat()) if one.is_file() else (0, 0, 0, 0) for one in files]
     return Samples(
         name,
         _unique(ids, name),
@@ -152,7 +152,7 @@ def _of_files(
         open_classes=None if found is None else _open_classes(labels or (), found[0]),
         class_names=None if found is None else found[1],
         notes=notes,
-        state=fingerprint([np.array(stamps, dtype=np.int64)]),
+        state=fingerprint([np.array(states, dtype=np.int64)]),
     )
 
 

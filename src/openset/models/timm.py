@@ -26,17 +26,17 @@ def open_timm(name: str, options: Options) -> Model:
         return timm.create_model(name, pretrained=False, **({} if n_classes is None else {"num_classes": n_classes}))
 
     def preparation(network: Any) -> CenterCrop:
-        about = resolve_data_config({}, model=network)
-        channels, height, width = about["input_size"]
+        metadata = resolve_data_config({}, model=network)
+        channels, height, width = metadata["input_size"]
         if height != width:
             raise OpenSetError(f"timm:{name} takes images of {height} x {width} pixels; only squares are supported.")
         return CenterCrop(
-            resize=int(height / about["crop_pct"]),
+            resize=int(height / metadata["crop_pct"]),
             crop=height,
-            mean=tuple(about["mean"]),
-            std=tuple(about["std"]),
-            filter=about["interpolation"],
-            squash=about.get("crop_mode") == "squash",
+            mean=tuple(metadata["mean"]),
+            std=tuple(metadata["std"]),
+            filter=metadata["interpolation"],
+            squash=metadata.get("crop_mode") == "squash",
             channels=channels,
         )
 

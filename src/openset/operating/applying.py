@@ -127,9 +127,9 @@ def apply_to_files(
 
     def tables() -> "Iterator[pl.DataFrame]":
         for stream, batch, found, origin in decide_files(decider, streams, progress=progress):
-            about = counted.setdefault(str(stream.file), FileDecisions(str(stream.file)))
-            about.origin = origin
-            about.count(found)
+            metadata = counted.setdefault(str(stream.file), FileDecisions(str(stream.file)))
+            metadata.origin = origin
+            metadata.count(found)
             wanted = sum(one.height for one in first) < shown
             if not wanted and out is None:
                 continue
@@ -142,8 +142,8 @@ def apply_to_files(
         for _ in tables():
             pass
     else:
-        about = {"schema": SCHEMA, "threshold": decider.threshold.as_json(), "files": [str(file) for file in files]}
-        write_batches(out, tables(), schema, name="decisions", about=about)
+        metadata = {"schema": SCHEMA, "threshold": decider.threshold.as_json(), "files": [str(file) for file in files]}
+        write_batches(out, tables(), schema, name="decisions", metadata=metadata)
     found = tuple(counted.values())
     return Applied(
         found, tuple(notes_on_files(decider, found)), pl.concat(first).head(shown) if first else pl.DataFrame()

@@ -234,8 +234,8 @@ class Decider:
         known = outputs.known_logits()
         check_class_names(columns, known.shape[1])
         made = replace(columns, predictions=known.argmax(axis=1), unknown_score=fitted.score(outputs))
-        about = {**meta, "score": spec.as_json(), "fit": fitted.fingerprint}
-        return made, Origin.known_by(about, columns.class_names or numbered(known.shape[1]))
+        metadata = {**meta, "score": spec.as_json(), "fit": fitted.fingerprint}
+        return made, Origin.known_by(metadata, columns.class_names or numbered(known.shape[1]))
 
 
 def check_rows(name: str, matrix: NDArray[Any] | None, columns: ScoreColumns) -> None:

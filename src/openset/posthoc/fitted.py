@@ -86,7 +86,7 @@ class FittedScore:
         save = _safetensors().save
         if Path(path).suffix != ".safetensors":
             raise OpenSetError(f"Cannot write '{path}': a fitted score goes into a file that ends in .safetensors.")
-        about = {
+        metadata = {
             "kind": _KIND,
             "schema": _SCHEMA,
             "score": self.spec.as_json(),
@@ -95,7 +95,7 @@ class FittedScore:
             "n_features": self.n_features,
             "made": versions("numpy"),
         }
-        description = json.dumps(about, allow_nan=False)
+        description = json.dumps(metadata, allow_nan=False)
         marks = {_KEY: description, checksums.KEY: checksums.checksum(description, self.learned)}
         with replacing(path) as temporary:
             temporary.write_bytes(in_order(save(dict(self.learned), marks)))
@@ -104,11 +104,11 @@ class FittedScore:
     def load(cls, path: str | Path) -> "FittedScore":
         """Read what `save` wrote; a file that is damaged or holds something else is refused."""
         file = existing(path)
-        about, arrays = _read(file)
+        metadata, arrays = _read(file)
         try:
-            spec = ScoreSpec.of(str(about["score"]["name"]), dict(about["score"]["params"]))
-            sizes = {"k": about["n_classes"], "d": about["n_features"]}
-            found = cls(spec, Learned(arrays), sizes["k"], sizes["d"], about["fit"])
+            spec = ScoreSpec.of(str(metadata["score"]["name"]), dict(metadata["score"]["params"]))
+            sizes = {"k": metadata["n_classes"], "d": metadata["n_features"]}
+            found = cls(spec, Learned(arrays), sizes["k"], sizes["d"], metadata["fit"])
         except (KeyError, TypeError, ValueError) as error:
             raise OpenSetError(f"{file} is not a readable fitted score: {error}.") from error
         if any(size is not None and not isinstance(size, int) for size in sizes.values()):
@@ -199,15 +199,15 @@ def _read(file: Path) -> tuple[dict[str, Any], dict[str, Array]]:
     except (SafetensorError, ValueError, OSError) as error:
         raise OpenSetError(f"{file} is not a readable safetensors file, or it is cut off ({error}).") from error
     description = marks.get(_KEY, "null")
-    about = parse_json(description, f"The description in {file}")
-    if not isinstance(about, dict) or about.get("kind") != _KIND:
+    metadata = parse_json(description, f"The description in {file}")
+    if not isinstance(metadata, dict) or metadata.get("kind") != _KIND:
         raise OpenSetError(f"{file} does not hold a fitted score: write one with FittedScore.save.")
-    if about.get("schema") != _SCHEMA:
+    if metadata.get("schema") != _SCHEMA:
         raise OpenSetError(
-            f"{file} has schema {about.get('schema')!r} and this openset reads {_SCHEMA}: use a newer openset."
+            f"{file} has schema {metadata.get('schema')!r} and this openset reads {_SCHEMA}: use a newer openset."
         )
     checksums.check(file, marks, description, arrays)
-    return about, arrays
+    return metadata, arrays
 
 
 def _check_arrays(card: Score, arrays: Mapping[str, NDArray[Any]], sizes: dict[str, Any], file: Path) -> None:

@@ -15,7 +15,7 @@ from openset._core.checks import NEGATIVE, UNKNOWN, require_both
 from openset._core.counts import Tally
 from openset._core.folds import Fold, Reading
 from openset._core.kinds import FIRST_OPEN, RIGHT, WRONG, against_choices, chosen_kinds
-from openset._core.resampling import Request, cell_values, lost_spread
+from openset._core.resampling import Request, cell_values, spread_factor
 from openset.errors import OpenSetError, check_choice
 from openset.evaluation import Also, Evaluation, check_options, hints, requests_for, resamples_for, results_of
 from openset.intervals import delong_fold, delong_interval, intervals_of
@@ -271,7 +271,7 @@ def _intervals(
         if request.metric.sees_open_set:
             chosen = chosen_kinds(counted.kinds, request.against)
             sizes.append((int(asked.totals[request.against].n_open), int(chosen.sum())))
-        lost.append(lost_spread(sizes))
+        lost.append(spread_factor(sizes))
     found = intervals_of(
         asked.requests,
         measured.values,

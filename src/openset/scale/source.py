@@ -77,12 +77,12 @@ def open_source(text: str, part_rows: int = PART_ROWS) -> Source:
     wide = False
     files = files_of(text)
     for file in files.find(text):
-        about = _describe(file, files)
+        described = _describe(file, files)
         if first is None:
-            first = about
-        _check_alike(about, first)
-        wide |= about.wide
-        parts += _parts_of(about, part_rows, files.state(file))
+            first = described
+        _check_alike(described, first)
+        wide |= described.wide
+        parts += _parts_of(described, part_rows, files.state(file))
     assert first is not None
     if not parts:
         raise OpenSetError(f"{text}: there are no rows.")
@@ -102,8 +102,8 @@ class _Described:
 def _describe(file: str, files: Files) -> _Described:
     import polars as pl
 
-    about = files.describe(file)
-    schema = about.schema
+    described = files.describe(file)
+    schema = described.schema
     lacking = [name for name in _NEEDED if name not in schema]
     if lacking:
         raise OpenSetError(
@@ -123,11 +123,11 @@ def _describe(file: str, files: Files) -> _Described:
     if _GROUP in schema and not (schema[_GROUP] == pl.String or isinstance(schema[_GROUP], pl.Categorical | pl.Enum)):
         raise OpenSetError(f"{file}: column 'group' holds {schema[_GROUP]}; it must be text.")
     try:
-        names, meta = parse_metadata(about.metadata)
+        names, meta = parse_metadata(described.metadata)
     except OpenSetError as error:
         raise naming(Path(file), error) from error
     columns = (*_NEEDED, *([_GROUP] if _GROUP in schema else []))
-    return _Described(file, columns, names, meta, schema["unknown_score"] == pl.Float64, about.groups)
+    return _Described(file, columns, names, meta, schema["unknown_score"] == pl.Float64, described.groups)
 
 
 def _check_alike(one: _Described, first: _Described) -> None:
@@ -148,10 +148,10 @@ def _check_alike(one: _Described, first: _Described) -> None:
         )
 
 
-def _parts_of(about: _Described, part_rows: int, state: tuple[int, int]) -> list[Part]:
+def _parts_of(described: _Described, part_rows: int, state: tuple[int, int]) -> list[Part]:
     """Neighbouring groups of rows up to so many rows; a larger group is divided."""
     cuts, at = [0], 0
-    for rows in about.groups:
+    for rows in described.groups:
         if rows > 2 * part_rows:
             pieces = -(-rows // part_rows)
             cuts += [at + place * rows // pieces for place in range(pieces)]
@@ -160,7 +160,9 @@ def _parts_of(about: _Described, part_rows: int, state: tuple[int, int]) -> list
             cuts.append(at)
     cuts.append(at)
     return [
-        Part(about.file, start, stop - start, *state, about.groups) for start, stop in pairwise(cuts) if stop > start
+        Part(described.file, start, stop - start, *state, described.groups)
+        for start, stop in pairwise(cuts)
+        if stop > start
     ]
 
 

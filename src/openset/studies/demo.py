@@ -49,19 +49,19 @@ def run_split(split: int, *, seed: int = 0) -> list[DemoSplit]:
     names = [f"digit {digit}" for digit in known]
     made: dict[str, dict[str, Scores]] = {"linear": {}, "neighbours": {}}
     for name, rows in (("validation", validation), ("test", test)):
-        about: dict[str, Any] = {
+        metadata: dict[str, Any] = {
             "class_names": names,
             "ids": np.char.add("digit-", np.flatnonzero(rows).astype(str)),
             "open_classes": np.where(labels[rows] < 0, np.char.add("digit ", digits[rows].astype(str)), ""),
         }
         logits = linear.decision_function(scale.transform(images[rows]))
-        made["linear"][name] = Scores.from_logits(labels[rows], logits, score="msp", **about)
+        made["linear"][name] = Scores.from_logits(labels[rows], logits, score="msp", **metadata)
         made["neighbours"][name] = Scores(
             labels[rows],
             nearest.predict(images[rows]),
             knn(images[rows], fit_features=images[train], k=3),
             nearest.predict_proba(images[rows]),
-            **about,
+            **metadata,
         )
     return [DemoSplit(method, split, parts["validation"], parts["test"]) for method, parts in made.items()]
 

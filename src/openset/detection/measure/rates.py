@@ -123,8 +123,8 @@ def open_precision(precision: Estimate, false_per_true: Estimate) -> Estimate:
     assert false_per_true.low is not None
     assert false_per_true.high is not None
     least, most = 1 / precision.high, 1 / precision.low
-    middle = 1 / precision.value
-    total = middle + false_per_true.value
-    up = np.hypot(most - middle, false_per_true.high - false_per_true.value)
-    down = np.hypot(middle - least, false_per_true.value - false_per_true.low)
+    accepted_per_true = 1 / precision.value
+    total = accepted_per_true + false_per_true.value
+    up = np.hypot(most - accepted_per_true, false_per_true.high - false_per_true.value)
+    down = np.hypot(accepted_per_true - least, false_per_true.value - false_per_true.low)
     return Estimate(1 / total, float(1 / (total + up)), min(float(1 / max(total - down, 1.0)), 1.0))

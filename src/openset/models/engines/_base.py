@@ -18,7 +18,7 @@ class Content(NamedTuple):
     """Of a part."""
 
     table: "pl.DataFrame"
-    about: dict[str, Any]
+    metadata: dict[str, Any]
 
 
 class Making(Protocol):

@@ -141,7 +141,7 @@ class Chart {
 
   label() {
     const names = this.spec.lines.slice(0, 10).map(line => line.name).join(", ");
-    return `${this.spec.title}: ${this.spec.y.label} over ${this.spec.x.label} for ${names}. ${this.spec.said || ""}`;
+    return `${this.spec.title}: ${this.spec.y.label} over ${this.spec.x.label} for ${names}. ${this.spec.remark || ""}`;
   }
 
   // Operating points, a vertical rule at a threshold, and a dashed one with words at a frozen threshold.

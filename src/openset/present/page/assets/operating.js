@@ -120,7 +120,7 @@ class Operating {
     this.chart("histogram", {
       title: "Unknown scores", x: { label: "unknown score", min: low, max: high },
       y: { label: "fraction of the kind", min: 0, max: highest * 1.05, percent: true }, lines,
-      said: beyond ? `The outer bins also hold the ${percent(beyond)} of samples beyond them.` : "",
+      remark: beyond ? `The outer bins also hold the ${percent(beyond)} of samples beyond them.` : "",
     });
   }
 

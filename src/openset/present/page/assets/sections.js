@@ -31,8 +31,8 @@ class Rows {
     const left = narrow ? 18 : 210, right = width - 24, high = narrow ? 46 : 30, bottom = 8 + high * rows.length;
     const axis = { min: this.spec.min || 0, max: this.spec.max, percent: this.percent };
     this.svg.replaceChildren();
-    const said = `${label}: ${rows.slice(0, 12).map(row => `${row.name} ${this.say(row)}`).join("; ")}`;
-    for (const [name, value] of Object.entries({ width, height: bottom + 40, viewBox: `0 0 ${width} ${bottom + 40}`, "aria-label": said })) {
+    const description = `${label}: ${rows.slice(0, 12).map(row => `${row.name} ${this.say(row)}`).join("; ")}`;
+    for (const [name, value] of Object.entries({ width, height: bottom + 40, viewBox: `0 0 ${width} ${bottom + 40}`, "aria-label": description })) {
       this.svg.setAttribute(name, value);
     }
     this.x = scale(axis, left, right);
@@ -107,8 +107,8 @@ function wildernessSlider({ ratios, rows, highest }) {
     chart.mark(rows.map((row, i) => ({ x: ratios[at], y: row.impact[at], colour: `c${i % 8}` })), ratios[at]);
     tables.get("at-ratio").show(["At", "Wilderness Impact", "False detections on wild images, on average", "Detections on known images"],
       rows.map(row => [row.name, { text: row.impact[at].toFixed(4), value: row.impact[at] }, few(row.open[at]), count(row.accepted)]));
-    const said = rows.map(row => `${row.name}: ${row.impact[at].toFixed(3)}`).join(", ");
-    document.getElementById("summary").textContent = `At wilderness ratio ${ratio} the impact is ${said}.`;
+    const impacts = rows.map(row => `${row.name}: ${row.impact[at].toFixed(3)}`).join(", ");
+    document.getElementById("summary").textContent = `At wilderness ratio ${ratio} the impact is ${impacts}.`;
     input.setAttribute("aria-valuetext", `wilderness ratio ${ratio}`);
   };
   input.addEventListener("input", update);
