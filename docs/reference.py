@@ -82,8 +82,8 @@ def module_page(module: ModuleType) -> str:
         rows = [[f"[`{one}`][{home}]", first_line(module, one)] for one, home in homes.items()]
         others = {one.__name__ for one in public_modules()}
         here = [f"::: {home}\n" for home in homes.values() if home.rpartition(".")[0] not in others]
-        metadata = "`import openset` loads NumPy alone; each name is loaded when it is first used."
-        return "\n\n".join(["# `openset`", metadata, table(["name", "what it is"], rows), *here])
+        text = "`import openset` loads NumPy alone; each name is loaded when it is first used."
+        return "\n\n".join(["# `openset`", text, table(["name", "what it is"], rows), *here])
     options = f"      members: [{', '.join(names)}]\n      show_root_heading: false\n      heading_level: 2\n"
     return f"# `{name}`\n\n::: {name}\n    options:\n{options}"
 
@@ -120,21 +120,21 @@ def command_page(name: str, command: Any) -> str:
     title = f"# openset {name}\n\n"
     if inside is None:
         return title + command_text(f"openset {name}", command)
-    metadata = (command.help or "").strip()
+    text = (command.help or "").strip()
     parts = [f"## {one}\n\n{command_text(f'openset {name} {one}', sub)}" for one, sub in sorted(inside.items())]
-    return title + "\n\n".join([metadata, *parts] if metadata else parts)
+    return title + "\n\n".join([text, *parts] if text else parts)
 
 
 def command_text(words: str, command: Any) -> str:
     """What it does, examples, arguments and options."""
     lines = [*inspect.cleandoc(command.help or "").splitlines(), *(command.epilog or "").splitlines()]
-    metadata = "\n".join(line for line in lines if not line.startswith("Example:")).strip()
+    text = "\n".join(line for line in lines if not line.startswith("Example:")).strip()
     examples = [line.removeprefix("Example:").strip() for line in lines if line.startswith("Example:")]
     shown = "```console\n" + "\n".join(f"$ {line}" for line in examples) + "\n```" if examples else ""
     arguments = [one for one in command.params if one.param_type_name == "argument"]
     options = [one for one in command.params if one.param_type_name == "option" and not getattr(one, "hidden", False)]
     usage = " ".join([words, *map(as_typed, arguments), "[OPTIONS]"])
-    parts = [metadata, f"`{usage}`", shown]
+    parts = [text, f"`{usage}`", shown]
     if arguments:
         parts.append(table(["argument", "meaning"], [[f"`{one.name.upper()}`", help_of(one)] for one in arguments]))
     if options:

@@ -68,20 +68,21 @@ def test_who_waits_gets_it_when_the_owner_ends(other, tmp_path, monkeypatch):
 
 def test_of_many_at_once_one_wins(tmp_path):
     """Threads open the file by themselves, so they are to each other as processes are."""
-    inside, most, tries = 0, 0, []
+    inside, most, refused = 0, 0, 0
 
     def work():
-        nonlocal inside, most
-        for _ in range(20):
+        nonlocal inside, most, refused
+        held = 0
+        while held < 5:  # who is refused tries again, so that the machine's speed does not matter
             try:
                 with hold(tmp_path / "run"):
                     inside += 1
                     most = max(most, inside)
                     time.sleep(0.001)
                     inside -= 1
-                tries.append(True)
+                held += 1
             except BusyError:
-                tries.append(False)
+                refused += 1
 
     threads = [threading.Thread(target=work) for _ in range(4)]
     for one in threads:
@@ -89,7 +90,7 @@ def test_of_many_at_once_one_wins(tmp_path):
     for one in threads:
         one.join()
     assert most == 1
-    assert sum(tries) >= 20
+    assert refused > 0
 
 
 def test_an_owner_on_another_machine_must_show_signs_of_life(tmp_path, monkeypatch):

@@ -187,7 +187,7 @@ def test_predict_writes_csv_and_json(trained, images, tmp_path, capsys):
     assert rows.height == 90
     content = json.loads(listing.read_text())
     assert content["threshold"]["rule"] == "at_acceptance=0.95"
-    assert content["predictions"] == rows.to_dicts()
+    assert content["decisions"] == rows.to_dicts()
     known = rows.filter(~pl.col("id").str.contains("blue"))
     assert np.mean([one["prediction"] == one["id"].split("/")[-2] for one in known.to_dicts()]) > 0.9
     accepted = rows["unknown_score"] <= content["threshold"]["value"]
@@ -196,7 +196,7 @@ def test_predict_writes_csv_and_json(trained, images, tmp_path, capsys):
     for ending in ("parquet", "json"):
         assert openset("predict", trained, images / "known", images / "unknown", "--out", tmp_path / f"d.{ending}") == 0
     assert pl.read_parquet(tmp_path / "d.parquet").to_dicts() == rows.to_dicts()
-    assert json.loads((tmp_path / "d.json").read_text())["predictions"] == rows.to_dicts()
+    assert json.loads((tmp_path / "d.json").read_text())["decisions"] == rows.to_dicts()
 
 
 def test_predict_leaves_out_what_is_no_image(trained, images, tmp_path, capsys):
@@ -241,7 +241,7 @@ def test_another_threshold_changes_who_is_unknown(trained, images, tmp_path):
         == 0
     )
     found = json.loads((tmp_path / "p.json").read_text())
-    assert {one["decision"] for one in found["predictions"]} == {"unknown"}
+    assert {one["decision"] for one in found["decisions"]} == {"unknown"}
     assert "schema 1" in found["notes"][0]
     assert "60 of 60 are rejected. If most of them should be known" in found["notes"][1]
 

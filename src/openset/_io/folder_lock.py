@@ -134,6 +134,8 @@ def _open(file: Path) -> int:
         except FileNotFoundError:  # an owner that left nothing has removed the folder in between
             continue
         except OSError as error:
+            if isinstance(error, FileExistsError) and not file.parent.is_file():  # the same, while it was made
+                continue
             raise OpenSetError(f"Cannot write {file}: {reason(error)}.") from error
     raise OpenSetError(f"Cannot write {file}: its folder does not stay.")
 

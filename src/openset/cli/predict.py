@@ -186,10 +186,10 @@ class Report:
         for path in (out, csv):
             if path is not None:
                 tables = (made for made, _ in self.parts.tables())
-                write_batches(path, tables, schema(), name="predictions", metadata=metadata)
+                write_batches(path, tables, schema(), name="decisions", metadata=metadata)
         if json is not None:
             rows = [row for made, _ in self.parts.tables() for row in made.to_dicts()]
-            write_json(json, {**metadata, "notes": self.notes, "predictions": rows})
+            write_json(json, {**metadata, "notes": self.notes, "decisions": rows})
 
     def show(self) -> None:
         """The first decisions, the counts and the notes."""

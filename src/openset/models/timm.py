@@ -26,17 +26,17 @@ def open_timm(name: str, options: Options) -> Model:
         return timm.create_model(name, pretrained=False, **({} if n_classes is None else {"num_classes": n_classes}))
 
     def preparation(network: Any) -> CenterCrop:
-        metadata = resolve_data_config({}, model=network)
-        channels, height, width = metadata["input_size"]
+        config = resolve_data_config({}, model=network)
+        channels, height, width = config["input_size"]
         if height != width:
             raise OpenSetError(f"timm:{name} takes images of {height} x {width} pixels; only squares are supported.")
         return CenterCrop(
-            resize=int(height / metadata["crop_pct"]),
+            resize=int(height / config["crop_pct"]),
             crop=height,
-            mean=tuple(metadata["mean"]),
-            std=tuple(metadata["std"]),
-            filter=metadata["interpolation"],
-            squash=metadata.get("crop_mode") == "squash",
+            mean=tuple(config["mean"]),
+            std=tuple(config["std"]),
+            filter=config["interpolation"],
+            squash=config.get("crop_mode") == "squash",
             channels=channels,
         )
 

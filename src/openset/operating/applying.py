@@ -127,9 +127,9 @@ def apply_to_files(
 
     def tables() -> "Iterator[pl.DataFrame]":
         for stream, batch, found, origin in decide_files(decider, streams, progress=progress):
-            metadata = counted.setdefault(str(stream.file), FileDecisions(str(stream.file)))
-            metadata.origin = origin
-            metadata.count(found)
+            decided = counted.setdefault(str(stream.file), FileDecisions(str(stream.file)))
+            decided.origin = origin
+            decided.count(found)
             wanted = sum(one.height for one in first) < shown
             if not wanted and out is None:
                 continue

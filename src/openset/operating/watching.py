@@ -188,9 +188,9 @@ def _labelled(
     for stream, batch, found, origin in decide_files(
         decider, streams, beside=[] if time is None else [time], progress=progress
     ):
-        metadata = counted.setdefault(str(stream.file), FileDecisions(str(stream.file)))
-        metadata.origin = origin
-        metadata.count(found)
+        decided = counted.setdefault(str(stream.file), FileDecisions(str(stream.file)))
+        decided.origin = origin
+        decided.count(found)
         if time is not None:
             labels, last = _times(batch, time, every, str(stream.file), last)
         elif by_rows is not None:

@@ -27,8 +27,8 @@ class Store:
     """A folder for one evaluation: in `--temp`, where finished parts stay until it is done, or one that never stays."""
 
     def __init__(self, source: Source, temp: Path | None) -> None:
-        metadata = "\n".join([_FORMAT, *(f"{p.file} {p.first} {p.rows} {p.size} {p.changed}" for p in source.parts)])
-        digest = hashlib.sha256(metadata.encode()).hexdigest()[:16]
+        identity = "\n".join([_FORMAT, *(f"{p.file} {p.first} {p.rows} {p.size} {p.changed}" for p in source.parts)])
+        digest = hashlib.sha256(identity.encode()).hexdigest()[:16]
         self.kept = temp is not None
         try:
             if temp is None:
