@@ -121,7 +121,7 @@ def _train_networks(out: Path) -> None:
     _step(
         f"openset bench --protocols digits --methods {methods} --splits {splits} --recipe fast/digits --out {folder}",
         "Small networks on the digits protocol: plain training scored in two ways, and training for OpenAUC. It takes "
-        "a minute or two; Ctrl-C ends it, and everything above stays:",
+        "a few minutes; Ctrl-C ends it, and everything above stays:",
     )
     bench_command.command("digits", methods, splits=splits, recipe="fast/digits", out=folder)
     console().print(compare_networks(folder), highlight=False, markup=False)
