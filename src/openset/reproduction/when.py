@@ -56,6 +56,10 @@ def _little(
 
 
 _NARROW = ("backbone.width=16", "augment.shrink=0", "augment.shrink_epochs=0", "augment.test_views=1")
+_HEAD_ALONE = (
+    *("train.frozen=true", "train.epochs=30", "train.keep=[20]", "optimizer.lr=1e-3"),
+    *("data.size=160", "data.batch_size=64", "augment.crop_padding=0", "augment.flip=false"),
+)
 _HOUR = ("train.epochs=16", "schedule.restarts=0", "schedule.warmup_epochs=1", "engine.threads=1")
 CONDITIONS = {
     "smoke": (
@@ -81,7 +85,8 @@ CONDITIONS = {
             _little("share", f"CLINC150, {share:.0%} of the queries", "clinc150.yaml", 30, share)
             for share in (1.0, 0.25, 0.1)
         ),
-        Condition("frozen", "CUB, last layer alone", "cub", splits=(0,)),
+        Condition("tuned", "CUB, fine-tuned", "cub", forms=("recipe",), splits=(0,)),
+        Condition("frozen", "CUB, last layer alone", "cub", _HEAD_ALONE, splits=(0,)),
         *(
             _little("share", f"CIFAR10, {share:.0%} of the images", "cifar10", 18, share, small=_NARROW)
             for share in (1.0, 0.25, 0.1)
@@ -160,7 +165,8 @@ def _chosen(options: Options) -> list[Condition]:
 def _cell(options: Options, condition: Condition, form: str, split: int, seed: int) -> Cell:
     """The training of a condition with a form of the loss; without one, plain cross-entropy."""
     recipe = condition.recipe or FAST[condition.protocol]
-    epochs = read_config(recipe, condition.settings).train.epochs
+    # Where the recipe's own loss begins may lie beyond the end of a shorter training.
+    epochs = read_config(recipe, [*condition.settings, *options.overrides, "method.start=0"]).train.epochs
     method = LOSS if form else PLAIN
     start = [f"method.start={2 * epochs // 3}"] if form else []
     given = {"method.name": method, "protocol": condition.protocol, "split": split, "seed": seed}
