@@ -61,7 +61,7 @@ def _openauc(name: str, title: str, place: str, cpu: str, hours: str, paper: str
 def _cub(name: str, title: str) -> Entry:
     needs = {
         "smoke": Needs(_DIGITS, "under a minute"),
-        "cpu": Needs("CUB, and a pretrained EfficientNet-Lite0 (openset pretrained)", "ten minutes of one core"),
+        "cpu": Needs("CUB, and a pretrained EfficientNet-Lite0 (openset pretrained)", "an hour of one core"),
         "paper": Needs("CUB", "days", _GPU),
     }
     return Entry(f"openauc/{name}", title, f"cub:{name}", needs)

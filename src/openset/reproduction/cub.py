@@ -38,9 +38,9 @@ _OTHER_DATA = {"smoke": "published: CUB, other data", "cpu": "published: another
 _BEFORE = {
     "cpu": (
         (
-            "The paper trains all of a ResNet-50, pretrained on Places by MoCo, on images of 448 x 448 pixels for 600 "
-            "epochs. Here an EfficientNet-Lite0, pretrained on ImageNet with labels, stays as it is, and only the last "
-            "layer is trained, on images whose shorter side has 96 pixels, enlarged to 160."
+            "The paper trains a ResNet-50, pretrained on Places by MoCo, on images of 448 x 448 pixels for 600 epochs. "
+            "Here an EfficientNet-Lite0, pretrained on ImageNet with labels, is fine-tuned for 8 epochs on images "
+            "whose shorter side has 96 pixels, enlarged to 128."
         ),
         (
             "ImageNet has 59 classes of birds, and photographs of CUB are known to be among its images, so what is "
