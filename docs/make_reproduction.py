@@ -16,12 +16,22 @@ def table_2() -> str:
     return _shown("openauc/table2")
 
 
+def tables_4_and_5() -> str:
+    """What `openset reproduce openauc/table4 --scale cpu --show` prints, and `openauc/table5`."""
+    return f"{_shown('openauc/table4')}\n{_shown('openauc/table5')}"
+
+
+def when() -> str:
+    """What `openset reproduce openauc/when --scale cpu --show` prints in the checkout."""
+    return _shown("openauc/when")
+
+
 def families() -> str:
     """What `openset reproduce elephant/families --scale cpu --seeds 0-4 --show` prints in the checkout."""
     return _shown("elephant/families", seeds=range(5))
 
 
-PARTS = {"table 2": table_2, "families": families}
+PARTS = {"table 2": table_2, "tables 4 and 5": tables_4_and_5, "gains of the loss": when, "families": families}
 """What stands between `<!-- NAME from results/ -->` and `<!-- end of NAME -->`."""
 
 

@@ -71,7 +71,7 @@ def _report(
                 f"{name} has no method '{method}' at scale {options.scale}. {did_you_mean(method, known)}"
             )
     # Both tables are of the same runs, so they share the results files.
-    cells = [_cell(options, method) for method in methods]
+    cells = [training(options, method, options.seeds[0]) for method in methods]
     outcome = read_study(cells, options) if options.show else run_study(cells, options)
     found = {key.method: cell for key, cell in outcome.finished.items()}
     lines = [
@@ -105,8 +105,9 @@ def _notes(options: Options, outcome: Study) -> list[str]:
     return [limits[options.scale], *outcome.notes(kept=options.keep_changed)]
 
 
-def _cell(options: Options, method: str) -> Cell:
-    name, seed = "openauc/table4", options.seeds[0]
+def training(options: Options, method: str, seed: int) -> Cell:
+    """The cell of a method, for both tables."""
+    name = "openauc/table4"
     if options.scale != "smoke":
         return make_cell(name, options, "cub", method, 0, seed, keep=_KEEP)
     file = options.out / "protocols" / "digits-groups.yaml"
