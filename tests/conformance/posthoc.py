@@ -6,7 +6,7 @@ import numpy as np
 
 from conformance.card import Call, Case
 from conformance.data import Outputs, outputs
-from conformance.peers import PYTORCH_OOD
+from conformance.peers import COSTARR, GHOST, POSTMAX, PYTORCH_OOD
 
 
 def _tensor(values, dtype=None):
@@ -236,4 +236,102 @@ SCALE = [
     )
 ]
 
-CASES = [*LOGITS, *OPENMAX, *DISTANCES, *SCALE]
+
+# ---- scores whose authors published a program ------------------------------------------------------------------------
+
+
+def _fitted(name, *, head=False, clipped=False):
+    """Our scores; `clipped` to what is a probability."""
+
+    def use(ours, o):
+        train = {"fit_logits": o.fit_logits, "fit_features": o.fit_features, "fit_labels": o.fit_labels}
+        if head:
+            train |= {"weight": o.weight, "bias": o.bias}
+        found = ours(o.logits, o.features, **train)
+        return float((np.clip(found, 0.0, 1.0) if clipped else found).mean())
+
+    return Call(f"openset.posthoc.{name}", use)
+
+
+def _published(name, sign=-1.0, offset=0.0, *, head=False):
+    """Theirs, higher = more known, turned round."""
+
+    def use(theirs, o):
+        given = (o.logits, o.features, o.fit_logits, o.fit_features, *([o.weight] if head else []))
+        return float(offset + sign * theirs(*given).mean())
+
+    return Call(f"conformance.programs.{name}", use)
+
+
+def _linear(seed):
+    """A network whose logits are those that its last layer makes of its features."""
+    drawn = outputs(seed)
+    weight = 2.0 * np.eye(*drawn.weight.shape) + 0.1 * drawn.weight
+    made = drawn.fit_features @ weight.T + drawn.bias
+    keep = made.argmax(axis=1) == drawn.fit_labels
+    return Outputs(
+        logits=drawn.features @ weight.T + drawn.bias,
+        features=drawn.features,
+        weight=weight,
+        bias=drawn.bias,
+        fit_labels=drawn.fit_labels[keep],
+        fit_logits=made[keep],
+        fit_features=drawn.fit_features[keep],
+    )
+
+
+PARETO = 0.2768565414601687
+"""What SciPy fits to four quotients: it cannot be worked out by hand."""
+TWO_PER_CLASS = Outputs(
+    logits=[[4.0, 1.0]],
+    features=[[3.0, 8.0]],
+    fit_labels=[0, 0, 1, 1],
+    fit_logits=[[2.0, 0.0], [2.0, 0.0], [0.0, 2.0], [0.0, 2.0]],
+    fit_features=[[0.0, 7.0], [2.0, 7.0], [5.0, 5.0], [7.0, 5.0]],
+)
+ONE_DIRECTION = Outputs(
+    logits=[[3.0]],
+    features=[[0.0, 2.0]],
+    weight=[[1.0, 1.0]],
+    bias=[1.0],
+    fit_labels=[0, 0],
+    fit_logits=[[2.0], [4.0]],
+    fit_features=[[1.0, 0.0], [3.0, 0.0]],
+)
+PUBLISHED = [
+    Case(
+        "Score ghost",
+        _fitted("ghost"),
+        GHOST,
+        _published("ghost_quotient"),
+        TWO_PER_CLASS,
+        (-(8.0**0.5), -(8.0**0.5)),
+        "The largest logit, 4, over how far the features are from the mean of the class, 2 / sqrt(2); the second "
+        "feature is constant in the class and does not count. The program goes on to a probability; we do not.",
+        draw=outputs,
+    ),
+    Case(
+        "Score costarr",
+        _fitted("costarr", head=True),
+        COSTARR,
+        _published("costarr_score", head=True),
+        ONE_DIRECTION,
+        (-0.25, -0.25),
+        "The logit is half way between the smallest and the largest of training, the directions are at right angles: "
+        "1/2 times 1/2.",
+        draw=_linear,
+    ),
+    Case(
+        "Score postmax",
+        _fitted("postmax", clipped=True),
+        POSTMAX,
+        _published("postmax_probability", offset=1.0),
+        replace(TWO_PER_CLASS, logits=np.array([[2.2, 1.0]])),
+        (PARETO, PARETO),
+        "One minus the generalised Pareto probability. Where that is 0 or 1 and all samples would tie, our score goes "
+        "on as a straight line, which is cut off here.",
+        draw=outputs,
+    ),
+]
+
+CASES = [*LOGITS, *OPENMAX, *DISTANCES, *SCALE, *PUBLISHED]

@@ -76,6 +76,50 @@ def open_set_accuracy(confidence, correct, is_open, threshold=None):
     return max(found) if threshold is None else found[int(np.argmax(levels < threshold))]
 
 
+def _fit_by_class(logits, features):
+    """Class by class, the features of the samples that are predicted as it; all of them are classified correctly."""
+    predicted = logits.argmax(axis=1)
+    return {number: features[predicted == number] for number in range(logits.shape[1])}
+
+
+def ghost_quotient(logits, features, fit_logits, fit_features):
+    """Largest logit over the sum of absolute z-scores; the spread of a feature that is constant is made infinite."""
+    models = {
+        number: (own.mean(axis=0), own.std(axis=0, ddof=1))
+        for number, own in _fit_by_class(fit_logits, fit_features).items()
+    }
+    found = []
+    for row, place in enumerate(logits.argmax(axis=1)):
+        mean, spread = models[place]
+        found.append(logits[row, place] / np.abs((features[row] - mean) / np.where(spread == 0, np.inf, spread)).sum())
+    return np.array(found)
+
+
+def costarr_score(logits, features, fit_logits, fit_features, weight):
+    """Scaled logit of the predicted class, times (1 + cosine) / 2 of features beside weighted ones and their means."""
+    low, high = fit_logits.min(), fit_logits.max()
+    models = {
+        number: np.concatenate([own.mean(axis=0), (own * weight[number]).mean(axis=0)])
+        for number, own in _fit_by_class(fit_logits, fit_features).items()
+    }
+    found = []
+    for row, place in enumerate(logits.argmax(axis=1)):
+        both = np.concatenate([features[row], features[row] * weight[place]])
+        cosine = both @ models[place] / (np.linalg.norm(both) * np.linalg.norm(models[place]))
+        found.append(min(1.0, max(0.0, (logits[row, place] - low) / (high - low))) * (1.0 + cosine) / 2.0)
+    return np.array(found)
+
+
+def postmax_probability(logits, features, fit_logits, fit_features):
+    """Generalised Pareto probability of the largest logit over the length of the features."""
+    from scipy.stats import genpareto
+
+    def quotient(logits, features):
+        return logits.max(axis=1) / np.linalg.norm(features, axis=1)
+
+    return genpareto.cdf(quotient(logits, features), *genpareto.fit(quotient(fit_logits, fit_features)))
+
+
 def _overlap_of_pixels(a, b):
     """IoU of corner boxes whose last row and column of pixels belong to them."""
     width = min(a[2], b[2]) - max(a[0], b[0]) + 1

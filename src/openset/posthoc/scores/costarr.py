@@ -4,8 +4,8 @@
 
 with y the predicted class, w_y its weights, m_k the mean of [x, x * w_k] over the correctly classified training samples
 of class k, and low and high the smallest and largest logit of those samples.
-COSTARR, Rabinowitz et al., ICCV 2025 (arXiv:2508.01087); written after two public implementations that agree, one of
-them with the authors' class and names. The paper's equations themselves could not be compared.
+COSTARR, Rabinowitz et al., ICCV 2025 (arXiv:2508.01087), equal to the authors' class as another repository
+(ND-25-Nuisance-Novelty) has it. The paper's equations themselves could not be compared.
 
 >>> from openset.posthoc import costarr
 >>> train = {"fit_logits": [[2.0], [4.0]], "fit_features": [[1.0, 0.0], [3.0, 0.0]], "fit_labels": [0, 0]}
