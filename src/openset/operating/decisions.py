@@ -45,8 +45,8 @@ class Decisions:
         >>> decide(Threshold(0.5, "by hand", {}, 0), [1, 0], [0.2, 0.9], class_names=["cat", "dog"]).labels
         ['dog', 'unknown']
         """
-        names = (*self.class_names, UNKNOWN)
-        return [names[number] for number in self.numbers.tolist()]
+        names, n = self.class_names, len(self.class_names)
+        return [names[number] if number < n else UNKNOWN for number in self.numbers.tolist()]
 
     @cached_property
     def numbers(self) -> NDArray[np.uint32]:

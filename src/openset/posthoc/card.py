@@ -93,7 +93,8 @@ class Score:
     def lacks(self, outputs: Outputs, fit: "Outputs | FittedScore | None" = None) -> tuple[str, ...]:
         """What it needs and is not there; a head may also come from the training outputs."""
         train = fit if isinstance(fit, Outputs) else None
-        missing: list[str] = [one for one in self.needs if one in WHERE and one not in self._given(outputs, fit)]
+        given = self._given(outputs, fit)
+        missing: list[str] = [one for one in self.needs if one in WHERE and one not in given]
         if self.fitted and fit is None:
             missing.append("fit")
         elif train is not None and self.fitted:

@@ -1,8 +1,7 @@
 """Outputs: the outputs of a network for some samples, checked once, with what several scores need of them kept."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 import numpy as np
@@ -42,6 +41,7 @@ class Outputs:
     background: bool = False
     name: str = "the file"
     """What an error calls them."""
+    _kept: dict[Any, Any] = field(default_factory=dict, init=False)
 
     @property
     def parts(self) -> tuple[str, ...]:
@@ -54,13 +54,10 @@ class Outputs:
 
     def once(self, key: Any, make: Callable[[], Kept]) -> Kept:
         """What `make` returns, computed at the first call with this key and kept for the next."""
-        if key not in self._kept:
-            self._kept[key] = make()
-        return self._kept[key]
-
-    @cached_property
-    def _kept(self) -> dict[Any, Any]:
-        return {}
+        kept = self._kept
+        if key not in kept:
+            kept[key] = make()
+        return kept[key]
 
     def __len__(self) -> int:
         first = next((one for one in (self.logits, self.features, self.labels) if one is not None), ())

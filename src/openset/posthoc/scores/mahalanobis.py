@@ -13,7 +13,8 @@ array([0., 9.])
 import numpy as np
 
 from openset.posthoc.card import Learned, Score, register
-from openset.posthoc.numerics import Array, by_blocks, class_means, inverse_root
+from openset.posthoc.neighbours import Bank
+from openset.posthoc.numerics import Array, Triangle, by_blocks, class_means, inverse_root
 from openset.posthoc.outputs import Outputs
 
 
@@ -31,18 +32,18 @@ def _whitened(train: Outputs, score: str) -> dict[str, Array]:
     return {"whiten": whiten, "centres": means @ whiten}
 
 
-def nearest_class(outputs: Outputs, learned: Learned) -> Array:
+def _prepared(learned: Learned) -> tuple[Triangle, Array, Bank]:
+    """A turn of the whitened space changes no distance, and there is one that makes the whitening matrix a triangle."""
+    turn, triangle = np.linalg.qr(learned["whiten"].T)
+    centres = learned["centres"] @ turn
+    middle = centres.mean(axis=0)
+    return Triangle(triangle), middle, Bank.by_distance(centres - middle)
+
+
+def _nearest_class(outputs: Outputs, learned: Learned) -> Array:
     """Squared distance to the nearest class."""
-    whiten, centres = learned["whiten"], learned["centres"]
-    lengths = np.einsum("ij,ij->i", centres, centres)
-
-    def distance(features: Array) -> Array:
-        points = features @ whiten
-        nearest = (lengths - 2.0 * (points @ centres.T)).argmin(axis=1)
-        gaps = points - centres[nearest]  # the difference, not of squares: nothing cancels
-        return np.asarray(np.einsum("ij,ij->i", gaps, gaps))
-
-    return by_blocks(distance, outputs.embedding())
+    triangle, middle, bank = learned.once("prepared", lambda: _prepared(learned))
+    return by_blocks(lambda features: bank.nearest_square(triangle.times(features) - middle), outputs.embedding())
 
 
 register(
@@ -52,7 +53,7 @@ register(
         paper="Lee et al., NeurIPS 2018, arXiv:1807.03888",
         needs=("features", "fit"),
         document=__doc__,
-        apply=nearest_class,
+        apply=_nearest_class,
         learn=learn_classes,
         learned={"whiten": "dr", "centres": "cr"},
         uses_labels=True,

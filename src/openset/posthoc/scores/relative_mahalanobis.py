@@ -18,7 +18,8 @@ array([-0.8,  4. ])
 import numpy as np
 
 from openset.posthoc.card import Learned, Score, register
-from openset.posthoc.numerics import Array, by_blocks, inverse_root
+from openset.posthoc.neighbours import Bank
+from openset.posthoc.numerics import Array, Triangle, by_blocks, inverse_root
 from openset.posthoc.outputs import Outputs
 from openset.posthoc.scores.mahalanobis import learn_classes
 
@@ -39,13 +40,20 @@ def _learn(train: Outputs) -> dict[str, Array]:
     }
 
 
+def _prepared(learned: Learned) -> tuple[Triangle, Bank]:
+    """Of the matrix that is the same on both sides of its diagonal one side is enough."""
+    precision = learned["precision"]
+    one_side = 2.0 * np.triu(precision, 1) + np.diag(np.diag(precision))
+    return Triangle(one_side), Bank(learned["directions"], learned["offsets"] / 2.0)
+
+
 def _apply(outputs: Outputs, learned: Learned) -> Array:
-    precision, directions, offsets = learned["precision"], learned["directions"], learned["offsets"]
+    triangle, bank = learned.once("prepared", lambda: _prepared(learned))
 
     def distance(features: Array) -> Array:
         centred = features - learned["mean"]
-        nearest = (offsets - 2.0 * (centred @ directions.T)).min(axis=1)
-        return np.asarray(np.einsum("ij,ij->i", centred @ precision, centred) + nearest)
+        nearest = -2.0 * bank.largest_product(centred)
+        return np.asarray(np.einsum("ij,ij->i", triangle.times(centred), centred) + nearest)
 
     return by_blocks(distance, outputs.embedding())
 
