@@ -345,6 +345,23 @@ def test_detections_are_limited_only_when_asked(files, capsys):
     assert found == [(6, None), (5, 1)]  # the duplicate on image 1 goes
 
 
+def test_frozen_thresholds_keep_their_limit_of_detections(files, capsys):
+    """What is chosen with one detection of an image and class is measured so, or not at all."""
+    words = [*inputs(files), "--max-detections", 1]
+    run(
+        capsys, "detect", "threshold", *words, "--rule", "recall=0.25", "--out", files / "t.json", "--json", files / "a"
+    )
+    assert json.loads((files / "t.json").read_text())["max_detections"] == 1
+    apply = ["detect", "threshold", "--apply", files / "t.json", "--json", files / "b"]
+    assert run(capsys, *apply, *words)[0] == 0
+    assert (files / "b").read_text() == (files / "a").read_text()
+    evaluate = ["detect", "evaluate", "--thresholds", files / "t.json", "--bootstrap", 0]
+    assert run(capsys, *evaluate, *words)[0] == 0
+    for command in (apply, evaluate):
+        code, _, err = run(capsys, *command, *inputs(files))
+        assert (code, "give --max-detections 1, or --force" in err) == (2, True)
+
+
 def test_compare(files, capsys):
     code, out, err = run(
         capsys, "detect", "compare", *inputs(files), "--dt", files / "dt.json", "--recall", 0.5, "--bootstrap", 20,

@@ -137,6 +137,47 @@ def test_thresholds_of_other_classes_or_conditions_are_refused(tmp_path):
     assert frozen_for(data, tmp_path / "old.json", matching="coco", iou=0.9).tolist() == [0.7, math.inf]
 
 
+def test_thresholds_remember_how_many_detections_were_kept(tmp_path):
+    data, ranked = ready(*pencil_case())
+    chosen = choose(data, ranked, "recall=0.5", max_detections=100)
+    chosen.write(tmp_path / "t.json")
+    assert Thresholds.read(tmp_path / "t.json") == chosen
+    with pytest.raises(
+        OpenSetError,
+        match="with at most 100 detections of an image and class, and these are all detections: give --max-detections",
+    ):
+        frozen_for(data, chosen, matching="voc", iou=0.5)
+    with pytest.raises(OpenSetError, match="these are at most 1 detection: give --max-detections 100, or --force"):
+        evaluate_open_set(*pencil_case(), thresholds=chosen, max_detections=1, bootstrap=0)
+    for wanted in ({"max_detections": 100}, {"force": True}):
+        assert frozen_for(data, chosen, matching="voc", iou=0.5, **wanted).tolist() == [0.7, math.inf]
+    with pytest.raises(OpenSetError, match="with all detections .* are at most 5 detections: leave out --max-det"):
+        frozen_for(data, choose(data, ranked, "recall=0.5"), matching="voc", iou=0.5, max_detections=5)
+
+
+@pytest.mark.parametrize("value", ["0", "true", "2.5", '"100"'])
+def test_a_damaged_limit_is_refused(tmp_path, value):
+    data, ranked = ready(*pencil_case())
+    file = tmp_path / "t.json"
+    choose(data, ranked, "recall=0.5").write(file)
+    file.write_text(file.read_text().replace('"max_detections": null', f'"max_detections": {value}'))
+    with pytest.raises(OpenSetError, match="t.json: max_detections must be a whole number from 1, or null for all"):
+        Thresholds.read(file)
+
+
+def test_a_file_that_does_not_say_kept_all_detections(tmp_path):
+    """The option was not there when such files were written."""
+    data, ranked = ready(*pencil_case())
+    file = tmp_path / "t.json"
+    choose(data, ranked, "recall=0.5").write(file)
+    content = json.loads(file.read_text())
+    del content["max_detections"]
+    file.write_text(json.dumps(content))
+    assert frozen_for(data, file, matching="voc", iou=0.5).tolist() == [0.7, math.inf]
+    with pytest.raises(OpenSetError, match="chosen with all detections"):
+        frozen_for(data, file, matching="voc", iou=0.5, max_detections=1)
+
+
 def test_evaluation_at_frozen_thresholds(tmp_path):
     """Everything at .65 for a and nothing of b: TP 2, FP 2, and .95, .7, .8 on wild images."""
     known, found, wild, wild_found = pencil_case()

@@ -175,13 +175,21 @@ def parse_rule(rule: str) -> tuple[str, float]:
 
 
 def choose(
-    data: OpenSetData, ranked: Ranked, rule: str, *, ratio: float = 0.0, matching: str = "voc", iou: float = 0.5
+    data: OpenSetData,
+    ranked: Ranked,
+    rule: str,
+    *,
+    ratio: float = 0.0,
+    matching: str = "voc",
+    iou: float = 0.5,
+    max_detections: int | None = None,
 ) -> Thresholds:
     """Per-class thresholds by a rule such as `recall=0.3`, `precision=0.9`, `f_beta=1` or `wild_fp=10`.
 
     `ratio` is the wilderness ratio at which `precision` and `f_beta` are judged. `wild_fp` is a budget of accepted
     detections per 1,000 wild images, all classes together under one threshold; `wild_fp_per_class`, each on its own.
-    `matching` and `iou` say how `ranked` was matched, which is written down with the thresholds.
+    `matching` and `iou` say how `ranked` was matched, and `max_detections` how the data were `limited` before, which is
+    written down with the thresholds.
     """
     name, value = parse_rule(rule)
     if ratio and name not in _JUDGED_AT_A_RATIO:
@@ -199,6 +207,7 @@ def choose(
         n={"known": data.known.n_images, "wild": data.wild.n_images, "objects": int(ranked.n_objects.sum())},
         matching=matching,
         iou=iou,
+        max_detections=max_detections,
         files={
             part: name for part, name in input_files(data).items() if part.startswith("known") or data.wild.n_images
         },

@@ -33,6 +33,8 @@ class Thresholds:
     matching: str | None = None
     """How detections were matched when they were chosen; None if the file does not say."""
     iou: float | None = None
+    max_detections: int | None = None
+    """How many detections of an image and class were kept; None for all, as in files that do not say."""
     files: Mapping[str, str] = field(default_factory=dict)
     """What they were chosen on."""
     fingerprint: str | None = None
@@ -61,6 +63,7 @@ class Thresholds:
                 n,
                 str(content["matching"]),
                 float(content["iou"]),
+                _limit(path, content.get("max_detections")),
                 {str(part): str(name) for part, name in content["files"].items()},
                 str(content["fingerprint"]),
             )
@@ -105,13 +108,25 @@ def _threshold(path: str | Path, name: str, value: Any) -> float | None:
     return number
 
 
+def _limit(path: str | Path, value: Any) -> int | None:
+    if value is not None and (type(value) is not int or value < 1):
+        raise OpenSetError(f"{path}: max_detections must be a whole number from 1, or null for all, got {value!r:.40}.")
+    return value
+
+
 def frozen_for(
-    data: OpenSetData, thresholds: "Thresholds | str | Path", *, matching: str, iou: float, force: bool = False
+    data: OpenSetData,
+    thresholds: "Thresholds | str | Path",
+    *,
+    matching: str,
+    iou: float,
+    max_detections: int | None = None,
+    force: bool = False,
 ) -> Floats:
     """Frozen thresholds for the classes of some data, one number each; chosen under other conditions, they are refused.
 
-    Recall and precision follow the matching and the IoU, so what was promised with one says nothing about another;
-    `force` goes on.
+    Recall and precision follow the matching, the IoU and how many detections are kept, so what was promised with one
+    says nothing about another; `force` goes on.
     """
     frozen = thresholds if isinstance(thresholds, Thresholds) else Thresholds.read(thresholds)
     for name, chosen, now in (("matching", frozen.matching, matching), ("iou", frozen.iou, iou)):
@@ -120,7 +135,19 @@ def frozen_for(
                 f"The thresholds were chosen with {name} {chosen}, and this is {name} {now}: give --{name} {chosen}, "
                 "or --force to apply them all the same."
             )
+    if frozen.matching is not None and frozen.max_detections != max_detections and not force:
+        kept, do = _kept(frozen.max_detections), "leave out --max-detections"
+        if frozen.max_detections is not None:
+            do = f"give --max-detections {frozen.max_detections}"
+        raise OpenSetError(
+            f"The thresholds were chosen with {kept} of an image and class, and these are {_kept(max_detections)}: "
+            f"{do}, or --force to apply them all the same."
+        )
     return frozen.for_classes(data.known.class_names, data.known.source)
+
+
+def _kept(most: int | None) -> str:
+    return "all detections" if most is None else f"at most {most} detection{'s' if most > 1 else ''}"
 
 
 def with_frozen_notes(result: OpenSetEvaluation, frozen: Thresholds, path: str | Path) -> OpenSetEvaluation:

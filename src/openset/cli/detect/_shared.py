@@ -45,7 +45,9 @@ Classes = Annotated[
 ]
 Force = Annotated[
     bool,
-    typer.Option("--force", help="Apply frozen thresholds although they were chosen with another matching or IoU."),
+    typer.Option(
+        "--force", help="Apply frozen thresholds although they were chosen with other --matching, --iou or limits."
+    ),
 ]
 
 

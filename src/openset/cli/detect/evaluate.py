@@ -155,7 +155,9 @@ def command(
         result = evaluate_data(
             data,
             recalls=recall or RECALLS,
-            thresholds=None if frozen is None else frozen_for(data, frozen, matching=matching, iou=iou, force=force),
+            thresholds=None
+            if frozen is None
+            else frozen_for(data, frozen, matching=matching, iou=iou, max_detections=max_detections, force=force),
             variant=variants,
             matching=matching,
             iou=iou,

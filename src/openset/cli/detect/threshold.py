@@ -16,6 +16,7 @@ from openset.cli.detect._shared import (
     KnownDt,
     KnownGt,
     Matching,
+    MaxDetections,
     OtherClasses,
     WildDt,
     load_data,
@@ -51,6 +52,7 @@ def command(
     force: Force = False,
     matching: Matching = "voc",
     iou: Iou = 0.5,
+    max_detections: MaxDetections = None,
     json: JsonOption = None,
     classes: Classes = None,
     allow_extra_images: ExtraImages = False,
@@ -63,6 +65,7 @@ def command(
     from openset.detection.choosing import best_f_beta, choose, parse_rule
     from openset.detection.measure.operating import operate
     from openset.detection.measure.ranking import matched
+    from openset.detection.measure.sets import limited
     from openset.detection.split import find_classes
     from openset.detection.tables import class_table, f_beta_table
     from openset.detection.thresholds import Thresholds, frozen_for
@@ -89,6 +92,7 @@ def command(
         drop_other_classes=drop_other_classes,
         classes=classes,
     )
+    data = limited(data, max_detections)
     _, ranked = matched(data, matching=matching, iou=iou)
     if by_ratio:
         names = [data.known.class_names[i] for i in find_classes(data.known, [class_name])] if class_name else None
@@ -102,8 +106,9 @@ def command(
     if apply is not None:
         chosen = Thresholds.read(apply)
     else:
-        chosen = choose(data, ranked, str(rule), ratio=ratio, matching=matching, iou=iou)
-    point = operate(data, ranked, frozen_for(data, chosen, matching=matching, iou=iou, force=force))
+        chosen = choose(data, ranked, str(rule), ratio=ratio, matching=matching, iou=iou, max_detections=max_detections)
+    frozen = frozen_for(data, chosen, matching=matching, iou=iou, max_detections=max_detections, force=force)
+    point = operate(data, ranked, frozen)
     if out is not None:
         chosen.write(out)
     if json is not None:

@@ -109,7 +109,9 @@ def evaluate_open_set(
     return evaluate_data(
         data,
         recalls=recalls,
-        thresholds=None if thresholds is None else frozen_for(data, thresholds, matching=matching, iou=iou),
+        thresholds=None
+        if thresholds is None
+        else frozen_for(data, thresholds, matching=matching, iou=iou, max_detections=max_detections),
         variant=variant,
         matching=matching,
         iou=iou,
