@@ -5,9 +5,10 @@ import shutil
 import numpy as np
 import pytest
 
+from openset.detection.measure.sets import numbering_of
 from openset.detection.read.class_lists import read_numbering
 from openset.detection.read.coco import read_ground_truth
-from openset.detection.read.results import Leniency, read_detections
+from openset.detection.read.results import Leniency, read_detections, read_shared_detections
 from openset.detection.read.supervision import from_supervision
 from openset.errors import OpenSetError
 
@@ -372,6 +373,65 @@ def test_files_of_ultralytics_and_detectron2_are_coco_results():
     }  # fmt: skip
     found = read_detections([ultralytics, detectron2], truth)
     assert (found.image.tolist(), found.category.tolist()) == ([0, 1], [1, 0])
+
+
+def of_ultralytics(file_name, category, score=0.9):
+    """A row as `yolo val save_json=True` writes it (ultralytics 8.4): the stem as image_id, classes from 1."""
+    stem = file_name.partition(".")[0]
+    image = int(stem) if stem.isnumeric() else stem
+    return {"image_id": image, "file_name": file_name, "category_id": category, "bbox": [0, 0, 9, 9], "score": score}
+
+
+def test_classes_of_ultralytics_count_from_one_where_a_list_counts_from_zero(yolo, tmp_path):
+    """In `data.yaml` and text files class 0 is the first; in predictions.json it is class 1."""
+    truth = read_ground_truth(yolo)
+    assert truth.class_ids == (0, 1)
+    rows = [of_ultralytics("a.png", 1), of_ultralytics("a.png", 2)]
+    for one in (rows, rows[:1]):  # also where nothing of the last class is there to give it away
+        found = read_detections(one, truth)
+        assert found.category.tolist() == [0, 1][: len(one)]
+        assert found.notes == ("classes of results count from 1, as ultralytics writes them: 1 cat, 2 dog",)
+    assert read_detections([{**one, "file_name": None} for one in rows], truth).category.tolist() == [0, 1]
+    plain = [{key: value for key, value in one.items() if key != "file_name"} for one in rows[:1]]
+    assert read_detections(plain, truth).category.tolist() == [1]
+    with pytest.raises(OpenSetError, match="results has class 0, but its rows have a file_name"):
+        read_detections([*rows, of_ultralytics("a.png", 0)], truth)
+    with pytest.raises(OpenSetError, match="unknown category ids .* 1 cat, 2 dog.: 1 ids, for example 3"):
+        read_detections([of_ultralytics("a.png", 3)], truth)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "numbers"),
+    [
+        ("names.txt", "cow\nelk\n", (1, 2)),
+        ("data.yaml", "names: [cow, elk]", (1, 2)),
+        ("categories.json", '[{"id": 0, "name": "cow"}, {"id": 7, "name": "elk"}]', (0, 7)),
+    ],
+)
+def test_a_list_of_names_means_what_ultralytics_counts(tmp_path, name, text, numbers):
+    """A list that gives ids is taken at its word; one that gives an order starts at 1 for these results."""
+    truth = read_ground_truth({**COCO, "categories": [{"id": 8, "name": "elk"}, {"id": 3, "name": "cow"}]})
+    (tmp_path / name).write_text(text)
+    rows = [of_ultralytics("a.png", number) for number in numbers]
+    found = read_detections(rows, truth, numbering=numbering_of(tmp_path / name))
+    assert [truth.class_names[c] for c in found.category] == ["cow", "elk"]
+    assert [truth.class_names[c] for c in read_detections([of_ultralytics("a.png", 3)], truth).category] == ["cow"]
+
+
+def test_images_of_ultralytics_go_by_their_file(tmp_path):
+    """000012.jpg becomes image_id 12, which can be the id of quite another image."""
+    images = [{"id": 12, "file_name": "000005.jpg"}, {"id": 99, "file_name": "000012.jpg"}]
+    truth = read_ground_truth({"images": images, "categories": [{"id": 1, "name": "cat"}]})
+    rows = [of_ultralytics("000012.jpg", 1), of_ultralytics("000005.png", 1)]
+    assert read_detections(rows, truth).image.tolist() == [1, 0]
+    assert read_detections([{**rows[0], "file_name": "/elsewhere/x.jpg"}], truth).image.tolist() == [0]
+    with pytest.raises(OpenSetError, match=r"images that are not in .*: 1 ids, for example '000099.jpg'"):
+        read_detections([{**of_ultralytics("000099.jpg", 1), "image_id": 12}], truth)
+    nameless = read_ground_truth({"images": [{"id": 12}], "categories": [{"id": 1, "name": "cat"}]})
+    assert read_detections(rows[:1], nameless).image.tolist() == [0]
+    wild = read_ground_truth({"images": [{"id": 5, "file_name": "w/000012.jpg"}], "categories": []})
+    known_found, wild_found = read_shared_detections([{**rows[0], "image_id": 5}], truth, wild)
+    assert (len(known_found), wild_found.image.tolist()) == (0, [0])
 
 
 # ---- supervision ---------------------------------------------------------------------------------------------------

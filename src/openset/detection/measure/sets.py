@@ -9,7 +9,7 @@ import numpy as np
 
 from openset._core.fingerprint import fingerprint
 from openset.detection.measure.matching import highest_per_image
-from openset.detection.read.class_lists import read_numbering
+from openset.detection.read.class_lists import FromZero, read_numbering
 from openset.detection.read.coco import Bools, Detections, GroundTruth, Ints, read_ground_truth
 from openset.detection.read.entries import three
 from openset.detection.read.names import is_unknown, plain
@@ -92,7 +92,7 @@ def numbering_of(classes: "Path | Sequence[str] | Mapping[Any, str] | None") -> 
     """Names of a detector's classes by their numbers."""
     if classes is None or isinstance(classes, Mapping):
         return classes
-    return read_numbering(Path(classes)) if isinstance(classes, str | Path) else dict(enumerate(classes))
+    return read_numbering(Path(classes)) if isinstance(classes, str | Path) else FromZero.of(classes)
 
 
 def load_wild(

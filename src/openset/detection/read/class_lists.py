@@ -16,6 +16,15 @@ Classes = tuple[list[dict[str, Any]], str]
 """Categories as in COCO files, and the file whose lines gave them their numbers, if it is one that has no ids."""
 
 
+class FromZero(dict[int, str]):
+    """Names by numbers that are only their order in a list, from 0, and not ids that somebody wrote down."""
+
+    @classmethod
+    def of(cls, names: Iterable[str]) -> "FromZero":
+        """Count them."""
+        return cls(enumerate(names))
+
+
 def by_line(names: Sequence[str], file: Path) -> Classes:
     """Classes numbered from 0 in the order of a file."""
     return [{"id": i, "name": name} for i, name in enumerate(names)], str(file)
@@ -30,7 +39,7 @@ def read_numbering(file: Path) -> Mapping[Any, str]:
         content = read_json(file)
         if isinstance(content, list) and content and isinstance(content[0], Mapping):
             return {one["id"]: one["name"] for one in categories_in_json(file)}
-    return dict(enumerate(names_in(file)))
+    return FromZero.of(names_in(file))
 
 
 def categories_in_json(file: Path) -> list[dict[str, Any]]:

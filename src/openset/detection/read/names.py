@@ -59,7 +59,12 @@ def counted_from_zero(names: Sequence[str]) -> str:
     >>> counted_from_zero(["cat", "dog", "elk", "cow", "hen"])
     '0 cat, 1 dog, 2 elk, ..., 4 hen'
     """
-    wording = [f"{i} {name}" for i, name in enumerate(names)]
+    return counted_from(names, 0)
+
+
+def counted_from(names: Sequence[str], first: int) -> str:
+    """The same, from another first number."""
+    wording = [f"{i} {name}" for i, name in enumerate(names, first)]
     return ", ".join(wording if len(wording) <= 4 else [*wording[:3], "...", wording[-1]])
 
 

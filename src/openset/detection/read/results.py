@@ -12,6 +12,7 @@ from openset._io.paths import is_folder
 from openset.detection.read.coco import Detections, GroundTruth
 from openset.detection.read.entries import boxes, column, numbers, places, three
 from openset.detection.read.names import Names, counted_from_zero
+from openset.detection.read.ultralytics import check_no_zero, count_from_one, images_by_file, names_files
 from openset.errors import OpenSetError
 
 
@@ -132,7 +133,12 @@ def _read(
         [],
     ]
     first, with_background = 0, 0
+    counted: tuple[str, ...] = ()
     for entries in chunks:
+        if names_files(entries) and not counted:
+            classes, numbering, counted = count_from_one(classes, numbering, name)
+            by_class = _ClassIndex(classes, numbering, name)
+            notes = counted or notes
         box = boxes(column(entries, "bbox", where, first), where, first)
         score = numbers(column(entries, "score", where, first), "score", where, first)
         if (score < 0).any():
@@ -140,6 +146,10 @@ def _read(
             raise OpenSetError(f"{where} entry {first + row}: score {score[row]:g} is negative; scores are 0 or more.")
         image_ids = column(entries, "image_id", where, first)
         class_ids = column(entries, "category_id", where, first)
+        if names_files(entries):
+            image_ids = images_by_file(entries, image_ids, index, truths)
+        if counted:
+            check_no_zero(class_ids, name)
         image = places(image_ids, index, where, first)
         category = places(class_ids, by_class.for_ids(class_ids), where, first)
         if not classes.has_numbers and numbering is None:
