@@ -1,6 +1,7 @@
 """Families of detectors: differences by hand, claims that can fail, and a study that goes on where it stopped."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -9,8 +10,10 @@ pytest.importorskip("PIL.Image")
 
 from openset.errors import OpenSetError
 from openset.reproduction import families
+from openset.reproduction.study import DryRun
 from openset.studies import detector_families
-from openset.studies.detector_families import FAMILIES, Settings, Trained, run_families
+from openset.studies.detector_families import FAMILIES, Settings, Trained, families_grid, trained_families
+from openset.studies.grid import Execution, Shard
 
 
 def trained(family, seed, awi):
@@ -41,16 +44,51 @@ def test_differences_are_paired_by_seed():
     assert families.difference(found, "a", "b", 0.5) is None
 
 
-def test_what_is_there_is_not_trained_again(tmp_path, trainings):
-    run_families(tmp_path, [0], Settings())
+def test_what_is_there_is_not_trained_again(options, trainings):
+    chosen = options(scale="cpu", seeds=(0,))
+    folder = chosen.results / "elephant/families/cpu"
+    families.reproduce(chosen)
     assert trainings == [("background", 0), ("one_versus_rest", 0), ("objectness", 0)]
-    (tmp_path / "objectness-seed0.json").unlink()
-    found = run_families(tmp_path, [0, 1], Settings())
+    (folder / "objectness-seed0.json").unlink()
+    report = families.reproduce(options(scale="cpu", seeds=(0, 1)))
     assert trainings[3:] == [("objectness", 0), ("background", 1), ("one_versus_rest", 1), ("objectness", 1)]
-    assert len(found) == 8
-    assert {one.family for one in found} == {one.title for one in FAMILIES}
-    run_families(tmp_path, [0], replace(Settings(), steps=7))  # results of other settings are of no use
-    assert len(trainings) == 10
+    assert {line.labels["seeds"] for line in report.tables[0].lines} == {"2"}
+    cells = families_grid(folder, chosen.out, [0], replace(Settings(), steps=7))
+    assert not any(cell.is_finished for cell in cells)  # results of other settings are of no use
+
+
+def test_stored_results_are_those_of_todays_settings():
+    cells = families_grid(
+        Path(__file__).parents[2] / "results/elephant/families/cpu", Path("unused"), range(5), Settings()
+    )
+    assert all(cell.is_finished for cell in cells)
+    assert len(trained_families(cells)) == 5 * len(FAMILIES)
+
+
+def test_a_dry_run_and_a_part_of_the_cells(options, trainings):
+    with pytest.raises(DryRun) as told:
+        families.reproduce(options(execution=Execution(dry_run=True)))
+    assert trainings == []
+    assert told.value.plan.summary().startswith("3 cells: 0 done, 3 to train")
+    families.reproduce(options(execution=Execution(shard=Shard(2, 3))))
+    assert trainings == [("one_versus_rest", 0)]
+    with pytest.raises(DryRun) as told:
+        families.reproduce(options(execution=Execution(dry_run=True)))
+    assert [step.state for step in told.value.plan.steps] == ["train", "done", "train"]
+
+
+def test_a_failed_training_does_not_stop_the_others(options, trainings, monkeypatch):
+    real = detector_families._train
+
+    def sometimes(head, seed, settings):
+        if head == "background":
+            raise OpenSetError("no luck")
+        return real(head, seed, settings)
+
+    monkeypatch.setattr(detector_families, "_train", sometimes)
+    report = families.reproduce(options())
+    assert report.failures == ["drawn scenes background split 0 seed 0: no luck"]
+    assert trainings == [("one_versus_rest", 0), ("objectness", 0)]
 
 
 def test_show_trains_nothing(options, trainings):

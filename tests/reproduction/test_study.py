@@ -7,7 +7,8 @@ import pytest
 from openset.errors import OpenSetError
 from openset.reproduction import imagenet, openauc, table2
 from openset.reproduction.study import DryRun, make_cell, read_study, run_folders, run_study
-from openset.studies import running
+from openset.studies import cell as training_cell
+from openset.studies.cell import Cell
 from openset.studies.grid import Execution, Shard
 from openset.train.interrupt import Interrupted
 
@@ -16,9 +17,11 @@ from openset.train.interrupt import Interrupted
 def trainings(monkeypatch):
     """Methods that were really trained."""
     seen = []
-    real = running.train
+    real = training_cell.train
     monkeypatch.setattr(
-        running, "train", lambda config, out, **more: (seen.append(config.method.name), real(config, out, **more))[1]
+        training_cell,
+        "train",
+        lambda config, out, **more: (seen.append(config.method.name), real(config, out, **more))[1],
     )
     return seen
 
@@ -32,16 +35,16 @@ def test_showing_trains_nothing(make, options, trainings):
 
 def test_a_study_goes_on_where_it_stopped(options, monkeypatch, trainings):
     chosen = options(methods=("softmax", "maxlogit", "openauc"), splits=(0,))
-    real = running.run_cell
+    real = Cell.run
     monkeypatch.setattr(
-        running,
-        "run_cell",
+        Cell,
+        "run",
         lambda cell, **more: real(cell, **more) if cell.key.method != "openauc" else _interrupt(),
     )
     with pytest.raises(Interrupted):
         table2.reproduce(chosen)
     assert trainings == ["softmax"]
-    monkeypatch.setattr(running, "run_cell", real)
+    monkeypatch.setattr(Cell, "run", real)
     shutil.rmtree(chosen.out)  # a clean checkout has results, but no run folders
     report = table2.reproduce(chosen)
     assert trainings == ["softmax", "openauc"]
@@ -107,14 +110,14 @@ def test_results_of_a_recipe_that_is_gone_are_of_another_recipe(options, monkeyp
 
 
 def test_a_failed_cell_does_not_stop_the_others(options, monkeypatch):
-    real = running.run_cell
+    real = Cell.run
 
     def sometimes(cell, **others):
         if cell.key.method == "openauc":
             raise OpenSetError("no luck")
         return real(cell, **others)
 
-    monkeypatch.setattr(running, "run_cell", sometimes)
+    monkeypatch.setattr(Cell, "run", sometimes)
     report = table2.reproduce(options(methods=("openauc", "maxlogit"), splits=(0,)))
     assert report.failures == ("digits openauc split 0 seed 0: no luck",)
     assert [line.ours is None for line in report.tables[0].lines] == [False, True]

@@ -1,7 +1,7 @@
 import pytest
 import torch
 
-from openset.studies import running
+from openset.studies import cell as training_cell
 
 
 @pytest.fixture(autouse=True, scope="package")
@@ -17,11 +17,11 @@ def _one_thread():
 def trainings(monkeypatch):
     """Which cells were really trained: protocol, method, split."""
     seen = []
-    real = running.train
+    real = training_cell.train
 
     def counted(config, out, **others):
         seen.append((config.protocol, config.method.name, config.split))
         return real(config, out, **others)
 
-    monkeypatch.setattr(running, "train", counted)
+    monkeypatch.setattr(training_cell, "train", counted)
     return seen

@@ -12,7 +12,6 @@ from openset._io.caller import Caller
 from openset.cli import main
 from openset.errors import OpenSetError
 from openset.studies.bench import make_grid
-from openset.studies.executors import EXECUTORS
 from openset.studies.executors._remote import RemoteTask
 
 FAST = ["train.epochs=1", "backbone.width=8", "data.batch_size=64"]
@@ -36,11 +35,6 @@ def test_what_is_missing_is_said_before_any_work(command, engine, package, sente
     assert end.value.code == 2
     assert sentence in capsys.readouterr().err
     assert not (tmp_path / "runs").exists()
-
-
-def test_every_executor_says_what_it_is():
-    assert all(card.title for card in EXECUTORS.values())
-    assert {name: card.extra for name, card in EXECUTORS.items()} == {"local": "", "ray": "ray", "slurm": "slurm"}
 
 
 def test_a_task_elsewhere_works_where_the_command_was_given(tmp_path, monkeypatch):

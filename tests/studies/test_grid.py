@@ -11,8 +11,8 @@ import pytest
 
 from openset._io.folder_lock import hold
 from openset.errors import OpenSetError
-from openset.studies import running
 from openset.studies.bench import make_grid
+from openset.studies.cell import Cell
 from openset.studies.executors import EXECUTORS
 from openset.studies.grid import Execution, Shard, make_tasks, run_grid
 
@@ -115,16 +115,16 @@ def test_what_another_process_works_on_comes_last(tmp_path, trainings):
 
 WORK = """
 import sys, pathlib, json
-from openset.studies import running
+from openset.studies import cell as training_cell
 from openset.studies.bench import make_grid
 from openset.studies.grid import Execution, run_grid
-real, seen = running.train, []
+real, seen = training_cell.train, []
 
 def train(config, *more, **others):
     seen.append((config.method.name, config.split))
     return real(config, *more, **others)
 
-running.train = train
+training_cell.train = train
 methods, out = ["softmax", "maxlogit", "openauc"], pathlib.Path(sys.argv[1])
 cells = make_grid(["digits"], methods, [0, 1], [0], out, overrides=json.loads(sys.argv[2]))
 outcomes = run_grid(cells, Execution().executor())
@@ -149,14 +149,14 @@ def test_engines_are_found_by_name():
 
 
 def test_a_failed_cell_does_not_stop_the_others(tmp_path, monkeypatch):
-    real = running.run_cell
+    real = Cell.run
 
     def sometimes(cell, **others):
         if cell.key.method == "openauc":
             raise OpenSetError("no luck")
         return real(cell, **others)
 
-    monkeypatch.setattr(running, "run_cell", sometimes)
+    monkeypatch.setattr(Cell, "run", sometimes)
     outcomes = run_grid(grid(tmp_path, ["openauc", "maxlogit"], [0]), Execution().executor())
     assert [(one.reason, one.summary is None) for one in outcomes] == [("no luck", True), ("", False)]
 

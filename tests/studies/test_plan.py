@@ -9,7 +9,6 @@ from openset.cli import main
 from openset.studies.bench import make_grid
 from openset.studies.grid import Shard
 from openset.studies.plan import Plan, Step, make_plan
-from openset.studies.running import run_cell
 from openset.train.interrupt import Interrupted
 
 CHANGES = ["train.epochs=4", "backbone.width=8", "data.batch_size=64"]
@@ -67,7 +66,7 @@ def test_a_training_that_was_broken_off_goes_on(tmp_path):
             raise Interrupted
 
     with pytest.raises(Interrupted):
-        run_cell(cell, watch=stop)
+        cell.run(watch=stop)
     (step,) = make_plan([cell]).steps
     assert (step.state, step.epochs) == ("resume at epoch 3 of 4", 2)
     assert step.seconds > 0  # from its own pace

@@ -14,10 +14,10 @@ from openset.errors import OpenSetError
 from openset.protocols import PROTOCOLS
 from openset.protocols.definition import parse
 from openset.scores import Scores
-from openset.studies import running
+from openset.studies import cell as training_cell
 from openset.studies.cell import Cell, Layout
 from openset.studies.key import Key
-from openset.studies.running import run_cell, run_task
+from openset.studies.running import run_task
 from openset.train.checkpoint import read_tensors
 from openset.train.config import read_config
 from openset.train.interrupt import Interrupted
@@ -74,7 +74,7 @@ def test_one_training_serves_two_protocols_and_two_scores(twins, tmp_path, train
     few, many = twins
     for protocol in (many, few):
         for method in ("softmax", "maxlogit"):
-            assert run_cell(cell(tmp_path, method, protocol=protocol))["protocol"] == protocol
+            assert cell(tmp_path, method, protocol=protocol).run()["protocol"] == protocol
     assert trainings == [("few", "softmax", 0)]
     assert (tmp_path / "few/softmax/split0-seed0/summary.json").exists()  # it is trained where it belongs
 
@@ -89,8 +89,8 @@ def test_a_training_of_its_own_that_was_begun_is_finished(twins, tmp_path, train
             raise Interrupted
 
     with pytest.raises(Interrupted):
-        running.train(own.config, own.folder, watch=stop)
-    run_cell(own)
+        training_cell.train(own.config, own.folder, watch=stop)
+    own.run()
     assert {protocol for protocol, *_ in trainings} == {many}
     assert not (tmp_path / few).exists()
 
@@ -101,10 +101,10 @@ def test_a_training_that_begins_as_another_one_goes_on_from_there(method, tmp_pa
     plain = cell(tmp_path, "maxlogit", *settings)
     whole = cell(tmp_path / "whole", method, *settings, "method.start=2")
     shared = cell(tmp_path, method, *settings, "method.start=2")
-    first = run_cell(plain)
-    run_cell(whole)
+    first = plain.run()
+    whole.run()
     steps = []
-    summary = run_cell(shared, watch=lambda *_: steps.append(1))
+    summary = shared.run(watch=lambda *_: steps.append(1))
     assert summary["epochs"] == 3
     assert summary["seconds"] > first["seconds"] / 3  # the time of the shared beginning counts
     unshared = {
@@ -115,7 +115,7 @@ def test_a_training_that_begins_as_another_one_goes_on_from_there(method, tmp_pa
         counted = []
         one = cell(tmp_path / name, method, *settings, *changes)
         shutil.copytree(plain.folder, one.beginnings[0].folder)
-        run_cell(one, watch=lambda *_, counted=counted: counted.append(1))
+        one.run(watch=lambda *_, counted=counted: counted.append(1))
         assert len(counted) == 3 * len(steps), name
     files = [one.folder / "checkpoints/last.safetensors" for one in (whole, shared, plain)]
     weights = [read_tensors(file)[0] for file in files]
@@ -126,32 +126,32 @@ def test_a_training_that_begins_as_another_one_goes_on_from_there(method, tmp_pa
 def test_what_cannot_be_shared_is_refused(tmp_path):
     settings = ["train.epochs=3", "train.keep=[2]"]
     plain = cell(tmp_path, "maxlogit", *settings)
-    run_cell(plain)
+    plain.run()
     shared = read_config(plain.config.as_plain(), ["method.start=2"], **{"method.name": "openauc"})
     assert not share_beginning(read_config(shared.as_plain(), ["seed=2"]), 2, plain.folder, tmp_path / "new")
     best = cell(tmp_path / "best", "maxlogit", *settings, "train.select=accuracy")
-    run_cell(best)
+    best.run()
     chosen = read_config(shared.as_plain(), ["train.select=accuracy"])
     assert not share_beginning(chosen, 2, best.folder, tmp_path / "new")
     assert share_beginning(shared, 2, plain.folder, tmp_path / "new")
 
 
 def test_a_rescored_run_has_the_weights_and_no_state(tmp_path):
-    run_cell(cell(tmp_path, "maxlogit", "train.keep=[1]"))
+    cell(tmp_path, "maxlogit", "train.keep=[1]").run()
     again = cell(tmp_path, "softmax", "train.keep=[1]")
-    run_cell(again)
+    again.run()
     assert [file.name for file in (again.folder / "checkpoints").iterdir()] == ["last.safetensors"]
 
 
 def test_a_sibling_of_another_recipe_serves_nobody(tmp_path, trainings):
-    run_cell(cell(tmp_path, "maxlogit"))
-    run_cell(cell(tmp_path, "softmax", "optimizer.lr=0.01"))
+    cell(tmp_path, "maxlogit").run()
+    cell(tmp_path, "softmax", "optimizer.lr=0.01").run()
     assert [method for _, method, _ in trainings] == ["maxlogit", "softmax"]
 
 
 def test_what_another_process_works_on_is_left_to_it_with_what_shares_it(tmp_path, trainings):
     task = [cell(tmp_path, method) for method in ("softmax", "maxlogit", "scaled")]
-    run_cell(task[0])
+    task[0].run()
     with hold(task[1].folder):
         outcomes = list(run_task(task))
     assert [(one.summary is not None, one.busy) for one in outcomes] == [(True, False), (False, True), (False, True)]
@@ -170,13 +170,13 @@ def test_a_stop_is_not_a_failure(tmp_path, monkeypatch):
     def stop(*_, **__):
         raise Interrupted
 
-    monkeypatch.setattr(running, "train", stop)
+    monkeypatch.setattr(training_cell, "train", stop)
     with pytest.raises(Interrupted):
         list(run_task([cell(tmp_path, "softmax")]))
 
 
 def test_a_finished_run_of_another_recipe_is_said(tmp_path):
-    run_cell(cell(tmp_path, "softmax"))
+    cell(tmp_path, "softmax").run()
     (outcome,) = run_task([cell(tmp_path, "softmax", "optimizer.lr=0.5")])
     assert "was made with optimizer.lr = 0.05, now it is 0.5" in outcome.reason
     assert Path(cell(tmp_path, "softmax").folder / "summary.json").exists()

@@ -138,11 +138,10 @@ def test_slurm_gives_whole_gpus(tmp_path, slurm):
 
 def test_a_job_that_is_lost_is_told_and_what_it_finished_is_kept(tmp_path):
     from openset.studies.executors._remote import after_loss
-    from openset.studies.running import run_cell
 
     changes = ["train.epochs=1", "backbone.width=8"]
     cells = make_grid(["digits"], ["softmax", "openauc"], [0], [0], tmp_path, overrides=changes)
-    run_cell(cells[0])
+    cells[0].run()
     done, lost = after_loss(cells, "the machine is gone")
     assert done.summary["method"] == "softmax"
     assert (lost.summary, lost.reason) == (None, "the machine is gone")

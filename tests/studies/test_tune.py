@@ -36,7 +36,7 @@ def outcomes(table, metric="open_auc"):
             cell = Cell(
                 Key("stand-in-digits", "openauc", number, seed, f"x={value}"), config, Layout(Path("out")), value=value
             )
-            entry = {"name": metric, "params": {}, "against": "unknown", "value": reached}
+            entry = {"name": metric, "params": {}, "against": "unknown", "value": reached, "low": None, "high": None}
             made.append(Outcome(cell, reason="bad luck") if reached is None else Outcome(cell, {"metrics": [entry]}))
     return made
 

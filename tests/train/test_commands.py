@@ -19,8 +19,10 @@ from openset.present.latex import latex_table
 from openset.present.markdown import markdown_table
 from openset.reading import read_outputs
 from openset.results.spread import spread_of
-from openset.studies import bench, running
+from openset.studies import bench
+from openset.studies import cell as training_cell
 from openset.studies.bench_tables import bench_lines, bench_table
+from openset.studies.cell import Cell
 from openset.train import checkpoint
 from openset.train.config import read_config
 
@@ -305,9 +307,9 @@ def test_methods_lists_all(tmp_path, capsys):
 
 def test_bench_fills_the_grid_shares_trainings_and_goes_on(tmp_path, capsys, monkeypatch):
     trainings = []
-    train = running.train
+    train = training_cell.train
     monkeypatch.setattr(
-        running,
+        training_cell,
         "train",
         lambda config, *words, **more: (trainings.append(config.method.name), train(config, *words, **more))[1],
     )
@@ -355,7 +357,7 @@ def test_what_looks_like_markup_is_printed_as_it_is(tmp_path, capsys, monkeypatc
     def fail(cell, **options):
         raise OpenSetError(trouble)
 
-    monkeypatch.setattr(running, "run_cell", fail)
+    monkeypatch.setattr(Cell, "run", fail)
     assert openset("bench", "-p", "digits", "-m", "maxlogit", "--splits", "0", "--out", tmp_path / "b[v2]") == 2
     printed = capsys.readouterr()
     assert f"failed: {trouble}" in printed.out
@@ -431,9 +433,9 @@ def test_bench_finds_mistakes_before_training(tmp_path, capsys):
 
 def test_bench_varies_a_field(tmp_path, capsys, monkeypatch):
     trained = []
-    train = running.train
+    train = training_cell.train
     monkeypatch.setattr(
-        running,
+        training_cell,
         "train",
         lambda config, *words, **more: (trained.append(config.method.options["weight"]), train(config, *words, **more))[
             1

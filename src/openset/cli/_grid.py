@@ -83,21 +83,21 @@ def resumable() -> Iterator[None]:
 
 def run_and_report(
     cells: "Sequence[Cell]", out: Path, execution: "Execution", titles: Mapping[str, str], *, on_corrupt: str
-) -> "list[Outcome]":
+) -> "list[Outcome[Cell]]":
     """Run cells, saying what comes out: metrics by their `titles`. What other shards have finished is there too."""
     from rich.markup import escape
 
     from openset._core.numbers import counted, number
     from openset.cli._training import training_bar
     from openset.studies.grid import Shard, run_grid
-    from openset.studies.running import Outcome, is_finished, run_cell
+    from openset.studies.running import Outcome
     from openset.studies.summaries import value_of
 
     screen = console()
     screen.print(f"{counted(len(cells), 'run')}, into {out}/", markup=False)
     count = 0
 
-    def tell(outcome: "Outcome") -> None:
+    def tell(outcome: "Outcome[Cell]") -> None:
         nonlocal count
         count += 1
         name = escape(f"{count}/{len(cells)} {outcome.cell.folder.relative_to(out)}")
@@ -115,8 +115,8 @@ def run_and_report(
     with resumable():
         outcomes = {one.cell.key: one for one in run_grid(cells, executor, tell=tell, shard=execution.shard)}
     if execution.shard != Shard():
-        others = [cell for cell in cells if cell.key not in outcomes and is_finished(cell)]
-        outcomes |= {cell.key: Outcome(cell, run_cell(cell)) for cell in others}
+        others = [cell for cell in cells if cell.key not in outcomes and cell.is_finished]
+        outcomes |= {cell.key: Outcome(cell, cell.run()) for cell in others}
         done = sum(one.summary is not None for one in outcomes.values())
         screen.print(f"{done} of {counted(len(cells), 'run')} are there.", highlight=False)
     if all(one.summary is None for one in outcomes.values()):

@@ -9,8 +9,20 @@ from openset.reproduction.drawing import draw
 from openset.reproduction.findings import Claim, Line, Report, Table, Value
 from openset.reproduction.options import Options
 from openset.reproduction.published import published
+from openset.reproduction.study import DryRun
 from openset.results.spread import spread_of
-from openset.studies.detector_families import FAMILIES, RECALLS, Settings, Trained, run_families
+from openset.studies.detector_families import (
+    FAMILIES,
+    RECALLS,
+    DetectorCell,
+    Settings,
+    Trained,
+    families_grid,
+    families_plan,
+    trained_families,
+)
+from openset.studies.grid import Execution, run_grid
+from openset.studies.running import Outcome
 
 NAME = "elephant/families"
 _SMOKE = Settings(steps=50, batch=8, n_train=100, n_known=40, n_wild=40)
@@ -37,7 +49,11 @@ def reproduce(options: Options) -> Report:
     """Average Wilderness Impact by family, over seeds, and differences of families trained on the same scenes."""
     folder: Path = options.results / "elephant" / "families" / options.scale
     settings = _SMOKE if options.scale == "smoke" else Settings()
-    found = run_families(folder, options.seeds, settings, show=options.show, tell=options.tell)
+    cells = families_grid(folder, options.out / "runs" / "families", options.seeds, settings)
+    failed = [] if options.show else _run(cells, options)
+    found = trained_families(cells)
+    if failed and not found:
+        raise OpenSetError(failed[0].reason)
     if not found:
         raise OpenSetError(f"{folder} has no results of seeds {', '.join(map(str, options.seeds))}: leave out --show.")
     differences = [
@@ -54,7 +70,23 @@ def reproduce(options: Options) -> Report:
         _claims({(a, b, recall): value for a, b, recall, value in differences}),
         figures=drawn,
         before=_BEFORE,
+        failures=[f"{one.cell.key.title}: {one.reason}" for one in failed],
     )
+
+
+def _run(cells: Sequence[DetectorCell], options: Options) -> list[Outcome[DetectorCell]]:
+    """Train what is missing; what failed."""
+    execution = options.execution or Execution()
+    if execution.dry_run:
+        raise DryRun(families_plan(cells, execution.shard))
+
+    def take(outcome: Outcome[DetectorCell]) -> None:
+        seconds = (outcome.summary or {}).get("seconds", 0.0)
+        options.tell(f"{outcome.cell.key.title}: {outcome.reason or f'{seconds / 60:.1f} minutes'}")
+
+    done = {cell.key for cell in cells if cell.is_finished}
+    outcomes = run_grid(cells, execution.executor(tell=options.tell), tell=take, shard=execution.shard, done=done)
+    return [one for one in outcomes if one.summary is None]
 
 
 def _claims(differences: claims.Differences) -> list[Claim]:

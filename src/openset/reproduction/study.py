@@ -15,7 +15,7 @@ from openset.studies.grid import Execution, run_grid
 from openset.studies.key import Key
 from openset.studies.plan import Plan, make_plan
 from openset.studies.results_files import Finished, ResultsFile
-from openset.studies.running import Outcome, is_finished, reason_of, run_cell
+from openset.studies.running import Outcome, reason_of
 from openset.train.config import Config
 
 
@@ -105,7 +105,7 @@ def run_study(cells: Sequence[Cell], options: Options) -> Study:
     options.tell(f"{counted(len(cells), 'cell')}, {there} already in {options.results}/, {n_todo} to run.")
     place = 0
 
-    def take(outcome: Outcome) -> None:
+    def take(outcome: Outcome[Cell]) -> None:
         nonlocal place
         place += 1
         title, key, reason = f"{place}/{n_todo} {outcome.cell.key.title}", outcome.cell.key, outcome.reason
@@ -136,15 +136,15 @@ def store(cell: Cell, summary: Mapping[str, Any]) -> Finished:
 def run_folders(cells: Sequence[Cell], options: Options) -> list[Mapping[str, Any]]:
     """Summaries of all cells, run if needed: for what is read from run folders. A failed cell is an error."""
     if options.show:
-        missing = next((cell for cell in cells if not is_finished(cell)), None)
+        missing = next((cell for cell in cells if not cell.is_finished), None)
         if missing is not None:
             raise OpenSetError(f"{missing.folder} is not there: without --show, {missing.key.title} is trained.")
-        return [run_cell(cell) for cell in cells]
+        return [cell.run() for cell in cells]
     execution = options.execution or Execution()
     if execution.dry_run:
         raise DryRun(make_plan(cells, shard=execution.shard))
 
-    def take(outcome: Outcome) -> None:
+    def take(outcome: Outcome[Cell]) -> None:
         if outcome.summary is not None:
             minutes = outcome.summary["seconds"] / 60
             options.tell(f"{outcome.cell.key.title}: {minutes:.1f} minutes of training")
@@ -155,9 +155,9 @@ def run_folders(cells: Sequence[Cell], options: Options) -> list[Mapping[str, An
     if failed is not None:
         raise OpenSetError(failed.reason)
     for cell in cells:
-        if cell.key not in outcomes and not is_finished(cell):
+        if cell.key not in outcomes and not cell.is_finished:
             raise OpenSetError(f"{cell.key.title} belongs to another --shard: run this again when all are done.")
-    return [outcomes[cell.key].summary or {} if cell.key in outcomes else run_cell(cell) for cell in cells]
+    return [outcomes[cell.key].summary or {} if cell.key in outcomes else cell.run() for cell in cells]
 
 
 def _executor(options: Options) -> Executor:

@@ -1,4 +1,4 @@
-"""A cell of a grid: what to train, where it is run, and which other training runs serve it."""
+"""A cell of a grid: what to train, where it is run, which other training runs serve it, and running it."""
 
 import hashlib
 import json
@@ -9,13 +9,17 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from openset._io.folder_lock import hold
+from openset._io.json_files import read_json
 from openset.methods import METHODS
 from openset.protocols import PROTOCOLS, parse_stand_in
 from openset.studies.choice import Setting
 from openset.studies.key import Key
 from openset.studies.results_files import ResultsFile
 from openset.train.config import Config, read_config
-from openset.train.state import FIELDS_WITHOUT_EFFECT
+from openset.train.loop import Watch
+from openset.train.run import STATE, begin, reapply, rescore, share_beginning, train
+from openset.train.state import FIELDS_WITHOUT_EFFECT, differences
 
 
 @dataclass(frozen=True)
@@ -67,6 +71,16 @@ class Cell:
     """Of the field that varies over the grid."""
 
     @property
+    def protocol(self) -> str:
+        """The protocol in full, where the key has only what it is called in folders."""
+        return self.config.protocol
+
+    @property
+    def out(self) -> Path:
+        """The folder of the whole grid."""
+        return self.layout.out
+
+    @property
     def folder(self) -> Path:
         """Where it is run."""
         return self.layout.folder(self.config)
@@ -113,6 +127,46 @@ class Cell:
         method = METHODS[self.config.method.name].trained_as or self.config.method.name
         whole = (self.source or self)._with_method(method)
         return json.dumps(whole.config.as_plain(), sort_keys=True)
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether its run is."""
+        return (self.folder / "summary.json").exists()
+
+    @property
+    def is_reusable(self) -> bool:
+        """Whether its run is finished and was made by the recipe of today."""
+        if not self.is_finished:
+            return False
+        stored = read_config(self.folder / "config.yaml")
+        return not any(differences(stored.as_plain(), self.config.as_plain()))
+
+    def run(self, *, on_corrupt: str = "stop", watch: Watch | None = None, wait: bool = False) -> Mapping[str, Any]:
+        """Its summary: read, rescored or applied from a training that is there, or trained; a begun run is resumed.
+
+        Another process in its folder is waited for, or it is a `BusyError`.
+        """
+        if self.is_finished:
+            return self._read()
+        with hold(self.folder, wait=wait):
+            begin(self.config, self.folder, resume=(self.folder / "config.yaml").exists())
+            if (self.folder / "summary.json").exists():  # by the process that was waited for
+                return self._read()
+            source, begun = self.source, (self.folder / STATE).exists()
+            if source is not None and (source.is_reusable or not begun):
+                source.run(on_corrupt=on_corrupt, watch=watch, wait=wait)
+                return reapply(self.config, source.folder, self.folder, on_corrupt=on_corrupt)
+            for other in self.siblings:
+                if other.is_reusable:
+                    return rescore(self.config, other.folder, self.folder, on_corrupt=on_corrupt)
+            for other in self.beginnings:
+                if share_beginning(self.config, self.plain_epochs, other.folder, self.folder):
+                    break
+            return train(self.config, self.folder, on_corrupt=on_corrupt, watch=watch)
+
+    def _read(self) -> Mapping[str, Any]:
+        begin(self.config, self.folder, resume=True)  # says if it was made by another recipe
+        return dict(read_json(self.folder / "summary.json"))
 
     def _with_method(self, name: str) -> "Cell":
         return self._like(read_config(self.config.as_plain(), **{"method.name": name}))

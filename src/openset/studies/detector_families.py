@@ -4,12 +4,14 @@ Every cell is one training (a head and a seed) on scenes of the demo; its result
 """
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import lru_cache
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
+from openset._io.folder_lock import hold
 from openset._io.json_files import read_json, write_json
 from openset.detection.measure.evaluation import evaluate_open_set
 from openset.detection.measure.result import OpenSetEvaluation
@@ -17,6 +19,10 @@ from openset.detection.scenes import KNOWN, UNKNOWN, Scene, coco_scenes, draw_sc
 from openset.errors import needing
 from openset.results.provenance import provenance
 from openset.studies.detector_demo import as_results
+from openset.studies.grid import Shard
+from openset.studies.key import Key
+from openset.studies.plan import Plan, Step
+from openset.train.loop import Watch
 
 RECALLS = (0.1, 0.3, 0.5, 0.7, 0.9)
 
@@ -66,41 +72,94 @@ class Trained:
     unreached: dict[str, list[str]]
 
 
-def run_families(
-    folder: Path,
-    seeds: Sequence[int],
-    settings: Settings,
-    *,
-    show: bool = False,
-    tell: Callable[[str], object] = str,
-) -> list[Trained]:
-    """Results of all families and seeds; what is missing in `folder` is trained, or left out with `show`."""
-    heads = list(dict.fromkeys(one.head for one in FAMILIES))
-    found = []
-    for seed in seeds:
-        for head in heads:
-            file = folder / f"{head}-seed{seed}.json"
-            content = _read(file, settings)
-            if content is None:
-                if show:
-                    continue
-                start = time.perf_counter()
-                content = _train(head, seed, settings)
-                write_json(file, content)
-                tell(f"{head}, seed {seed}: {(time.perf_counter() - start) / 60:.1f} minutes")
-            found += [Trained(**one) for one in content["families"]]
-    return found
+@dataclass(frozen=True)
+class DetectorCell:
+    """One training of a detector, in the grid of heads and seeds."""
+
+    head: str
+    seed: int
+    settings: Settings
+    results: Path
+    """Folder of the results files."""
+    out: Path
+    """Where its lock is, and logs of jobs."""
+    protocol: str = "drawn scenes"
+    beginnings: tuple["DetectorCell", ...] = ()
+    plain_epochs: int = 0
+
+    @property
+    def key(self) -> Key:
+        """Every seed draws its own scenes: there are no splits."""
+        return Key(self.protocol, self.head, 0, self.seed)
+
+    @property
+    def training(self) -> str:
+        """No two cells share one."""
+        return f"{self.head}-seed{self.seed}"
+
+    @property
+    def folder(self) -> Path:
+        """Where it is run; nothing stays there."""
+        return self.out / self.training
+
+    @property
+    def content(self) -> Mapping[str, Any] | None:
+        """Of its results file, if that was made with the same settings."""
+        file = self._file
+        content = read_json(file) if file.is_file() else {}
+        return content if content.get("settings") == asdict(self.settings) else None
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether its results are there."""
+        return self.content is not None
+
+    def run(self, *, on_corrupt: str = "stop", watch: Watch | None = None, wait: bool = False) -> Mapping[str, Any]:
+        """Its results: read, or trained, tested and kept."""
+        content = self.content
+        if content is None:
+            with hold(self.folder, wait=wait):
+                content = self.content  # of the process that was waited for
+                if content is None:
+                    content = _train(self.head, self.seed, self.settings)
+                    write_json(self._file, content)
+        return content
+
+    @property
+    def _file(self) -> Path:
+        return self.results / f"{self.training}.json"
 
 
-def _read(file: Path, settings: Settings) -> Any:
-    """A finished cell, if it was made with the same settings."""
-    content = read_json(file) if file.is_file() else {}
-    return content if content.get("settings") == asdict(settings) else None
+def families_grid(results: Path, out: Path, seeds: Sequence[int], settings: Settings) -> list[DetectorCell]:
+    """All heads with all seeds, those that see the same scenes one after the other."""
+    heads = dict.fromkeys(one.head for one in FAMILIES)
+    return [DetectorCell(head, seed, settings, results, out) for seed in seeds for head in heads]
+
+
+def families_plan(cells: Sequence[DetectorCell], shard: Shard) -> Plan:
+    """What a run would do."""
+    contents = {cell: cell.content for cell in cells}
+    known = [found["seconds"] for found in contents.values() if found and "seconds" in found]
+    seconds = fmean(known) if known else None
+    return Plan(
+        [
+            Step(cell, "train", 1, seconds) if contents[cell] is None else Step(cell, "done")
+            for task in shard.tasks(cells)
+            for cell in task
+        ]
+    )
+
+
+def trained_families(cells: Sequence[DetectorCell]) -> list[Trained]:
+    """Of the cells that are finished."""
+    contents = [cell.content for cell in cells]
+    return [Trained(**one) for content in contents if content is not None for one in content["families"]]
 
 
 def _train(head: str, seed: int, settings: Settings) -> dict[str, Any]:
     with needing("Comparing families of detectors, which trains them,"):
         from openset.detection.adapters.yolo import detect, train
+    start = time.perf_counter()
     training, known, wild = _scenes(seed, settings)
     model = train(
         pixels(training),
@@ -121,7 +180,12 @@ def _train(head: str, seed: int, settings: Settings) -> dict[str, Any]:
             wild_results = as_results(detect(model, pixels(wild), passes=family.passes), len(known) + 1)
             found = evaluate_open_set(truth, results, wild_truth, wild_results, recalls=RECALLS, bootstrap=0)
             rows.append(asdict(_summary(family, seed, found)))
-    return {"settings": asdict(settings), "families": rows, "provenance": provenance("torch")}
+    return {
+        "settings": asdict(settings),
+        "families": rows,
+        "seconds": round(time.perf_counter() - start, 1),
+        "provenance": provenance("torch"),
+    }
 
 
 @lru_cache(maxsize=1)

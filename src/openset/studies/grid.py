@@ -6,10 +6,9 @@ from contextlib import nullcontext
 from dataclasses import dataclass, field
 
 from openset.errors import OpenSetError
-from openset.studies.cell import Cell
 from openset.studies.executors import EXECUTORS, Executor, Resources
 from openset.studies.key import Key
-from openset.studies.running import Outcome, Task, Watcher, is_finished, run_task
+from openset.studies.running import C, Outcome, Task, Watcher, run_task
 
 
 @dataclass(frozen=True)
@@ -31,7 +30,7 @@ class Shard:
             raise OpenSetError(f"--shard '{text}' is not understood; write 1/4, 2/4, 3/4 and 4/4 for four parts.")
         return cls(int(found[1]), int(found[2]))
 
-    def tasks(self, cells: Sequence[Cell]) -> list[Task]:
+    def tasks(self, cells: Sequence[C]) -> list[Task[C]]:
         """The tasks of this part: every task of the grid is in one part, whatever is done already."""
         return make_tasks(cells)[self.number - 1 :: self.of]
 
@@ -57,7 +56,7 @@ class Execution:
         return EXECUTORS[self.engine](self.resources, on_corrupt=on_corrupt, watch=watch, tell=tell)
 
 
-def make_tasks(cells: Sequence[Cell]) -> list[Task]:
+def make_tasks(cells: Sequence[C]) -> list[Task[C]]:
     """Cells by what they share: one training, or the beginning of one, also across protocols.
 
     A cell that begins as another one's training comes after it.
@@ -69,39 +68,39 @@ def make_tasks(cells: Sequence[Cell]) -> list[Task]:
             if other.training in group:
                 old, new = group[cell.training], group[other.training]
                 group = {training: new if number == old else number for training, number in group.items()}
-    tasks: dict[int, list[Cell]] = {}
+    tasks: dict[int, list[C]] = {}
     for cell in cells:
         tasks.setdefault(group[cell.training], []).append(cell)
     return [sorted(task, key=lambda cell: cell.plain_epochs) for task in tasks.values()]
 
 
-def _check_names(cells: Sequence[Cell]) -> None:
+def _check_names(cells: Sequence[C]) -> None:
     protocols: dict[Key, str] = {}
     for cell in cells:
-        before = protocols.setdefault(cell.key, cell.config.protocol)
-        if before != cell.config.protocol:
+        before = protocols.setdefault(cell.key, cell.protocol)
+        if before != cell.protocol:
             raise OpenSetError(
-                f"{before} and {cell.config.protocol} have the same name, '{cell.key.protocol}', so their runs would "
+                f"{before} and {cell.protocol} have the same name, '{cell.key.protocol}', so their runs would "
                 "share folders: rename one of them."
             )
 
 
 def run_grid(
-    cells: Sequence[Cell],
+    cells: Sequence[C],
     executor: Executor,
     *,
-    tell: Callable[[Outcome], object] = lambda _: None,
+    tell: Callable[[Outcome[C]], object] = lambda _: None,
     shard: Shard | None = None,
     done: Container[Key] = (),
-) -> list[Outcome]:
+) -> list[Outcome[C]]:
     """Run every cell, or those of a shard, that is not `done`; a failure is noted and the others continue.
 
     What another process works on is waited for when nothing else is left. Outcomes are in the order of `cells`, and
     told as they come.
     """
-    outcomes: dict[Key, Outcome] = {}
+    outcomes: dict[Key, Outcome[C]] = {}
 
-    def take(found: Iterable[Outcome]) -> None:
+    def take(found: Iterable[Outcome[C]]) -> None:
         for outcome in found:
             if not outcome.busy:
                 outcomes[outcome.cell.key] = outcome
@@ -109,7 +108,7 @@ def run_grid(
 
     todo = [rest for task in (shard or Shard()).tasks(cells) if (rest := [one for one in task if one.key not in done])]
     for task in todo:
-        if all(map(is_finished, task)):  # there is nothing to start an engine for
+        if all(cell.is_finished for cell in task):  # there is nothing to start an engine for
             take(run_task(task))
     if any(cell.key not in outcomes for task in todo for cell in task):
         with executor:

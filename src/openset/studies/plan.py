@@ -10,7 +10,7 @@ from openset._io.json_files import read_json
 from openset.studies.cell import Cell
 from openset.studies.grid import Shard
 from openset.studies.key import Key
-from openset.studies.running import is_finished, is_reusable
+from openset.studies.running import Runnable
 from openset.train import checkpoint
 from openset.train.run import STATE
 
@@ -19,7 +19,7 @@ from openset.train.run import STATE
 class Step:
     """What would become of one cell."""
 
-    cell: Cell
+    cell: Runnable
     state: str
     """`done`, `train`, `resume at epoch 3 of 30`, `share a training`, ..."""
     epochs: int = 0
@@ -100,7 +100,7 @@ def make_plan(
     pace = Pace()
     for cell in cells:
         content = (contents or {}).get(cell.key, {})
-        if not content and is_finished(cell):
+        if not content and cell.is_finished:
             content = read_json(cell.folder / "summary.json")
         pace.add(cell, content.get("seconds"), content.get("epochs"))
     tasks = (shard or Shard()).tasks(cells)
@@ -110,12 +110,12 @@ def make_plan(
 def _steps(task: Iterable[Cell], done: Container[Key], pace: Pace) -> Iterable[Step]:
     there: set[str] = set()  # training runs that an earlier cell of the task leaves
     for cell in task:
-        if cell.key in done or is_finished(cell):
+        if cell.key in done or cell.is_finished:
             there.add(cell.training)
             yield Step(cell, "done")
             continue
         sources = [*cell.siblings, *filter(None, [cell.source])]
-        served = cell.training in there or any(map(is_reusable, sources))
+        served = cell.training in there or any(one.is_reusable for one in sources)
         begun = checkpoint.read_description(cell.folder / STATE).get("state", {})
         at, epochs = int(begun.get("epoch", 0)), cell.config.train.epochs
         state, left = "train", epochs
@@ -124,7 +124,7 @@ def _steps(task: Iterable[Cell], done: Container[Key], pace: Pace) -> Iterable[S
         elif begun:
             state, left = f"resume at epoch {at + 1} of {epochs}", epochs - at
             pace.add(cell, begun.get("seconds"), at)
-        elif any(one.training in there or is_reusable(one) for one in cell.beginnings):
+        elif any(one.training in there or one.is_reusable for one in cell.beginnings):
             state, left = f"train from epoch {cell.plain_epochs + 1}", epochs - cell.plain_epochs
         if is_held(cell.folder):
             owner = owner_of(cell.folder)

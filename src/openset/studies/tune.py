@@ -92,7 +92,7 @@ def tuning_grid(
     )
 
 
-def trials(vary: Vary, outcomes: Sequence[Outcome], metric: str) -> list[Trial]:
+def trials(vary: Vary, outcomes: Sequence[Outcome[Cell]], metric: str) -> list[Trial]:
     """What each value reached, on the stand-ins and seeds that all complete ones have."""
     made = []
     for value in vary.values:
@@ -171,7 +171,7 @@ def _as_json(trial: Trial, gaps: Mapping[str, Spread]) -> dict[str, Any]:
 
 def document(
     choice: Mapping[str, Any],
-    outcomes: Sequence[Outcome],
+    outcomes: Sequence[Outcome[Cell]],
     *,
     protocol: str,
     split: int,
@@ -197,7 +197,7 @@ def document(
     }
 
 
-def _stand_in(outcome: Outcome) -> dict[str, Any]:
+def _stand_in(outcome: Outcome[Cell]) -> dict[str, Any]:
     """Which classes played which part."""
     assert outcome.summary is not None
     scores = Scores.read(outcome.cell.folder / "scores_test.parquet")

@@ -5,7 +5,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass, field
 
 from openset._core.registry import Registry
-from openset.studies.running import Outcome, Task, Watcher
+from openset.studies.running import C, Outcome, Task, Watcher
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class Executor:
     def __exit__(self, *_: object) -> None:
         """Nothing was started."""
 
-    def run(self, tasks: Sequence[Task], *, wait: bool) -> Iterator[Outcome]:
+    def run(self, tasks: Sequence[Task[C]], *, wait: bool) -> Iterator[Outcome[C]]:
         """Run tasks; with `wait`, cells that other processes work on are waited for."""
         raise NotImplementedError
 

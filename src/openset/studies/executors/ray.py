@@ -6,7 +6,7 @@ from typing import Any
 from openset._io.ray_cluster import check_installed, connect_with, first_words, reason_of
 from openset.studies.executors._base import EXECUTORS, Executor
 from openset.studies.executors._remote import RemoteTask, after_loss
-from openset.studies.running import Outcome, Task
+from openset.studies.running import C, Outcome, Task
 
 _GRACE = 60.0  # seconds in which a training that is stopped can finish its step and save
 
@@ -33,7 +33,7 @@ class OnRay(Executor):
 
         ray.shutdown()
 
-    def run(self, tasks: Sequence[Task], *, wait: bool) -> Iterator[Outcome]:
+    def run(self, tasks: Sequence[Task[C]], *, wait: bool) -> Iterator[Outcome[C]]:
         """Outcomes of each task as it ends."""
         import ray
 
@@ -50,17 +50,17 @@ class OnRay(Executor):
             ray.wait(list(left), num_returns=len(left), timeout=_GRACE)
             raise
 
-    def _outcomes(self, ended: Any, task: Task) -> list[Outcome]:
+    def _outcomes(self, ended: Any, task: Task[C]) -> list[Outcome[C]]:
         import ray
 
         try:
-            found: list[Outcome] = ray.get(ended)
+            found: list[Outcome[C]] = ray.get(ended)
         except ray.exceptions.RayError as error:
             return after_loss(task, _reason(error, self.resources.retries))
         return found
 
 
-def _run(remote: RemoteTask) -> list[Outcome]:
+def _run(remote: RemoteTask) -> list[Outcome[Any]]:
     return remote()
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from openset.errors import OpenSetError, need
 from openset.studies.executors._base import EXECUTORS, Executor
 from openset.studies.executors._remote import RemoteTask, after_loss
-from openset.studies.running import Outcome, Task
+from openset.studies.running import C, Outcome, Task
 
 _TIMEOUT = 24 * 60  # minutes; submitit's own default is five
 _POLL = 5.0
@@ -29,9 +29,9 @@ class OnSlurm(Executor):
         """Submitit must be installed."""
         need("--engine slurm", "submitit")
 
-    def run(self, tasks: Sequence[Task], *, wait: bool) -> Iterator[Outcome]:
+    def run(self, tasks: Sequence[Task[C]], *, wait: bool) -> Iterator[Outcome[C]]:
         """Outcomes of each job as it ends."""
-        logs = tasks[0][0].layout.out / "slurm-logs"
+        logs = tasks[0][0].out / "slurm-logs"
         executor = self._executor(logs)
         remote = [_Requeued(RemoteTask(task, self.resources.cpus, self.on_corrupt, wait)) for task in tasks]
         try:
@@ -76,13 +76,13 @@ class _Requeued:
     def __init__(self, remote: RemoteTask) -> None:
         self.remote = remote
 
-    def __call__(self) -> list[Outcome]:
+    def __call__(self) -> list[Outcome[Any]]:
         # In the main thread a training would take submitit's signals for its own. A daemon does not outlive the job.
-        found: Future[list[Outcome]] = Future()
+        found: Future[list[Outcome[Any]]] = Future()
         threading.Thread(target=self._run, args=(found,), daemon=True).start()
         return found.result()
 
-    def _run(self, found: "Future[list[Outcome]]") -> None:
+    def _run(self, found: "Future[list[Outcome[Any]]]") -> None:
         try:
             found.set_result(self.remote())
         except BaseException as error:
@@ -95,9 +95,9 @@ class _Requeued:
         return submitit.helpers.DelayedSubmission(_Requeued(self.remote))
 
 
-def _outcomes(job: Any, task: Task) -> list[Outcome]:
+def _outcomes(job: Any, task: Task[C]) -> list[Outcome[C]]:
     try:
-        found: list[Outcome] = job.result()
+        found: list[Outcome[C]] = job.result()
     except Exception as error:  # of submitit, or what the job raised
         last = (str(error).strip() or type(error).__name__).splitlines()[-1]
         return after_loss(task, f"Job {job.job_id} failed ({last}); run the same command again to resume.")
