@@ -57,6 +57,16 @@ def test_an_image_classifier_of_transformers(vit, photos, tmp_path, capsys):
     assert read_outputs(out).parts == ("logits", "features", "head")
 
 
+def test_folders_are_no_labels_where_the_model_does_not_name_its_classes_and_that_is_said(
+    small_onnx, photos, tmp_path, capsys
+):
+    assert run("outputs", f"onnx:{small_onnx}", photos, "--out", tmp_path / "o.npz") == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "The model does not name its classes" in shown
+    assert "--classes names them in the order of the logits" in shown
+    assert "labels" not in arrays(tmp_path / "o.npz")
+
+
 def test_photos_without_labels_have_none(vit, photos, tmp_path, capsys):
     assert run("outputs", f"hf:{vit}", photos / "unknown", "--out", tmp_path / "u.npz") == 0
     assert "There are no labels" in " ".join(capsys.readouterr().out.split())

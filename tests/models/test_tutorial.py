@@ -55,10 +55,15 @@ def place(vit, tmp_path, monkeypatch):
     return tmp_path
 
 
-def test_the_commands_end_in_decisions(place):
+def test_the_commands_end_in_decisions(place, capsys):
     assert [words[0] for words in COMMANDS[:3]] == ["outputs", "threshold", "predict"]
     for words in COMMANDS:
+        capsys.readouterr()
         assert run(*words) == 0, words
+        if words[0] == "predict":
+            shown = capsys.readouterr().out
+            assert f"The decisions are in {words[-1]}." in shown
+            assert "write them all with --out" not in shown
     rows = pl.read_csv(place / "decisions.csv")
     assert rows.columns == ["id", "decision", "prediction", "unknown_score", "margin"]
     known = rows.filter(pl.col("id").str.contains("first"))

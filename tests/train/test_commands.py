@@ -283,7 +283,7 @@ def test_a_threshold_of_another_training_is_refused(trained, images, tmp_path, c
     assert openset("predict", run, images / "known") == 2
     printed = capsys.readouterr().err
     assert f"{run / 'threshold.json'} and {run}: The threshold (at_acceptance=0.95) does not belong to this" in printed
-    assert "another model (weights" in printed
+    assert "another model, or one with other inputs (weights and preparation" in printed
     assert openset("predict", run, images / "known", "--force") == 0
 
 

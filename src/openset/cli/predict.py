@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from openset.models.parts import Parts
     from openset.models.predicting import Predictor
 
-_SHOWN = 40
+_SHOWN = 20
 _OF_A_RUN = ("config.yaml", "summary.json", "threshold.json")
 
 
@@ -133,7 +133,7 @@ def command(
         if folder is not None:
             parts.publish(folder)
         parts.remove()
-    report.show()
+    report.show([one for one in (out, csv) if one is not None])
     if report.left_out:
         raise typer.Exit(1)
 
@@ -191,19 +191,20 @@ class Report:
             rows = [row for made, _ in self.parts.tables() for row in made.to_dicts()]
             write_json(json, {**metadata, "notes": self.notes, "decisions": rows})
 
-    def show(self) -> None:
-        """The first decisions, the counts and the notes."""
+    def show(self, written: list[Path]) -> None:
+        """The first decisions, where no file has them, the counts and the notes."""
         from rich.markup import escape
 
-        made = table("id", "decision", "best class", "unknown score", "margin")
-        for one in self.first:
-            texts = [escape(str(one[key])) for key in ("id", "decision", "prediction")]
-            style = "yellow" if float(str(one["margin"])) < 0 else ""
-            made.add_row(*texts, f"{one['unknown_score']:.4g}", f"{one['margin']:.4g}", style=style)
         screen = console()
-        screen.print(made)
-        if self.n > _SHOWN:
-            screen.print(f"... and {self.n - _SHOWN} more; write them all with --out.")
+        if not written:
+            made = table("id", "decision", "best class", "unknown score", "margin")
+            for one in self.first:
+                texts = [escape(str(one[key])) for key in ("id", "decision", "prediction")]
+                style = "yellow" if float(str(one["margin"])) < 0 else ""
+                made.add_row(*texts, f"{one['unknown_score']:.4g}", f"{one['margin']:.4g}", style=style)
+            screen.print(made)
+            if self.n > _SHOWN:
+                screen.print(f"... and {self.n - _SHOWN} more; write them all with --out.")
         frozen = self.predictor.threshold
         screen.print(
             f"{self.rejected} of {self.n} {self.kind} are unknown: their score is above the threshold "
@@ -213,3 +214,5 @@ class Report:
         )
         for note in self.notes:
             screen.print(f"Note: {note}", style="yellow", highlight=False, markup=False)
+        for path in written:
+            screen.print(f"The decisions are in {path}.", soft_wrap=True, highlight=False, markup=False)

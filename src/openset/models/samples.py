@@ -176,7 +176,11 @@ def _by_folder(
             f"{len(fit)} of {len(names)} folders in {paths[0]} are named like classes of the model, so the images are "
             "taken to have no labels; --labels folders takes the folders for labels."
         )
-        return None, (some_fit,) if fit else ()
+        nameless = (
+            f"The model does not name its classes, so the folders in {paths[0]} are not taken for labels; --classes "
+            "names them in the order of the logits."
+        )
+        return None, (nameless,) if names and not known else (some_fit,) if fit else ()
     loose = next((file for file, top in zip(files, tops, strict=True) if not top), None)
     if loose is not None:
         raise OpenSetError(f"{loose} lies in no folder of a class: move it into one, or use --labels none.")

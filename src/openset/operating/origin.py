@@ -83,7 +83,10 @@ class Origin:
         if self.classes is not None and other.classes is not None:
             found += _class_difference(self.classes, other.classes)
         if self.model is not None and other.model is not None and self.model != other.model:
-            found.append(f"it was chosen for another model (weights {self.model}, here {other.model})")
+            found.append(
+                "it was chosen for another model, or one with other inputs "
+                f"(weights and preparation {self.model}, here {other.model})"
+            )
         return found
 
     def doubt(self, other: "Origin") -> str:
