@@ -32,7 +32,18 @@ from openset._core.checks import (
     resolve_classes,
 )
 from openset._core.decisions import index_at
-from openset._core.macro import Below, ClassRatios, ClassRun, Ratio, along_classes, by_class, class_mean, class_steps
+from openset._core.macro import (
+    Below,
+    Changing,
+    ClassRatios,
+    ClassRun,
+    along_classes,
+    by_class,
+    changing_steps,
+    class_mean,
+    class_steps,
+    mean_after,
+)
 from openset.errors import check_share
 
 Array = NDArray[np.float64]
@@ -342,27 +353,43 @@ class Counts(Tally):
     @cached_property
     def macro_recall(self) -> NDArray[np.float64]:
         """Mean over the K classes of the fraction accepted and correct: the class-balanced CCR."""
-        return self._macro(self._ratios.recall)
+        return self._changing(self.ranking.right, self._passed_right, self._ratios.recall)
 
     @cached_property
     def macro_specificity(self) -> NDArray[np.float64]:
         """Mean over the K classes of TN / (TN + FP), one class against everything else."""
-        return self._macro(self._ratios.specificity)
+        passed = np.zeros(len(self.ranking.ends) + 1, dtype=np.intp)
+        np.add(self.ranking.ends, 1, out=passed[1:])
+        passed -= self._passed_right
+        return self._changing(~self.ranking.right, passed, self._ratios.specificity)
 
     @cached_property
     def macro_precision(self) -> NDArray[np.float64]:
         """Mean over the K classes of TP / (TP + FP)."""
-        return self._macro(self._ratios.precision)
+        nothing = Below(np.zeros(self.n_classes), np.zeros(self.n_classes))
+        start, steps = class_steps(self._along_classes, len(self.ranking.score), self._ratios.precision, nothing)
+        return class_mean(self._accumulate(steps.__getitem__, start), self.n_classes)
 
     @property
     def _ratios(self) -> ClassRatios:
         return ClassRatios(self._class_totals, self.n_samples, self.zero_division)
 
-    def _macro(self, ratio: Ratio) -> NDArray[np.float64]:
-        """Mean over the classes, at every threshold, of a ratio of one class."""
-        nothing = Below(np.zeros(self.n_classes), np.zeros(self.n_classes))
-        start, steps = class_steps(self._along_classes, len(self.ranking.score), ratio, nothing)
-        return class_mean(self._accumulate(steps.__getitem__, start), self.n_classes)
+    @cached_property
+    def _passed_right(self) -> NDArray[np.intp]:
+        """Samples up to each threshold that are correct, each counted once whatever its weight."""
+        right = self.right if self.weights is None else self._accumulate(self.ranking.right.__getitem__)
+        return right.astype(np.intp)
+
+    def _changing(self, which: Bools, passed: NDArray[np.intp], ratio: Changing) -> NDArray[np.float64]:
+        """Mean over the classes of a ratio of one class that the samples in `which` change, `passed` at each threshold.
+
+        Other samples leave it as it is.
+        """
+        assert self.ranking.prediction is not None
+        weights = None if self.weights is None else np.compress(which, self.weights)
+        classes = np.compress(which, self.ranking.prediction)  # three times as fast as an index
+        start, steps = changing_steps(classes, np.zeros(self.n_classes), ratio, weights)
+        return mean_after(passed, start, steps, self.n_classes)
 
     @cached_property
     def _along_classes(self) -> list[ClassRun]:

@@ -13,6 +13,8 @@ from openset._core.checks import Bools, Ints
 Array = NDArray[np.float64]
 Ratio = Callable[[Array, Array, Any], Array]
 """From correct and from all accepted samples that are predicted as a class, or as each of several classes."""
+Changing = Callable[[Array, Any, Any], Array]
+"""From numbers of accepted samples of one kind that are predicted as each class, several numbers for each or one."""
 
 
 def _digits(n_classes: int) -> int:
@@ -20,9 +22,16 @@ def _digits(n_classes: int) -> int:
     return min(52, 62 - n_classes.bit_length())
 
 
-def class_ratio(top: NDArray[Any], bottom: NDArray[Any], n_classes: int, zero_division: float = 0.0) -> Array:
-    """Ratios of counts of one class in units of which whole numbers add up to the sum over classes, in any order."""
-    if np.min(bottom, initial=1) > 0:  # as nearly always: a division without a mask takes a third of the time
+def class_ratio(
+    top: NDArray[Any], bottom: NDArray[Any], n_classes: int, zero_division: float = 0.0, times: Any = None
+) -> Array:
+    """Ratios of counts of one class in units of which whole numbers add up to the sum over classes, in any order.
+
+    With `times`, each of `bottom` belongs to so many of `top`.
+    """
+    defined = np.min(bottom, initial=1) > 0
+    bottom = bottom if times is None else np.repeat(bottom, times)
+    if defined:  # as nearly always: a division without a mask takes a third of the time
         ratio = np.divide(top, bottom)
     else:
         ratio = np.full(np.shape(top), zero_division)
@@ -45,14 +54,15 @@ class ClassRatios:
     n_samples: float
     zero_division: float = 0.0
 
-    def recall(self, hits: Array, taken: Any, of: Any) -> Array:
-        """TP / (TP + FN)."""
-        return class_ratio(hits, self.totals[of], len(self.totals), self.zero_division)
+    def recall(self, hits: Array, of: Any, times: Any = None) -> Array:
+        """TP / (TP + FN), of several counts of each class."""
+        return class_ratio(hits, self.totals[of], len(self.totals), self.zero_division, times)
 
-    def specificity(self, hits: Array, taken: Array, of: Any) -> Array:
-        """TN / (TN + FP)."""
+    def specificity(self, wrong: Array, of: Any, times: Any = None) -> Array:
+        """TN / (TN + FP), from FP, of several counts of each class."""
         others = self.n_samples - self.totals[of]  # never 0: the open-set samples are among them
-        return class_ratio(others - (taken - hits), others, len(self.totals))
+        every = others if times is None else np.repeat(others, times)
+        return class_ratio(every - wrong, every, len(self.totals))
 
     def precision(self, hits: Array, taken: Array, of: Any) -> Array:
         """TP / (TP + FP)."""
@@ -139,15 +149,41 @@ def class_steps(runs: Iterable[ClassRun], n: int, ratio: Ratio, below: Below) ->
     return int(first.astype(np.int64).sum()), steps
 
 
-def recall_steps(own: Ints, below: Array, ratios: ClassRatios) -> tuple[int, NDArray[np.int64]]:
-    """`class_steps` of the recall alone, from the classes of correct samples, with so many of each class below."""
-    grouped, starts = by_class(own)
-    steps = np.empty(len(own), dtype=np.int64)
-    for places in np.split(grouped, starts[1:]) if len(own) else []:
-        of = int(own[places[0]])
-        hits = np.arange(below[of], below[of] + len(places) + 1)
-        steps[places] = np.diff(ratios.recall(hits, None, of))
-    return int(ratios.recall(below, None, slice(None)).astype(np.int64).sum()), steps
+def changing_steps(
+    classes: Ints, below: Array, ratio: Changing, weights: Array | None = None
+) -> tuple[int, NDArray[np.int64]]:
+    """`class_steps` of a ratio that depends on one count, from the classes of those samples alone that add to it.
+
+    Correct samples change the recall and all others the specificity, each that of its predicted class; `below` counts
+    those of each class that lie below.
+    """
+    first = ratio(below, slice(None), None)
+    steps = np.empty(len(classes), dtype=np.int64)
+    if len(classes):
+        grouped, starts = by_class(classes)
+        of, sizes = classes[grouped[starts]].astype(np.intp), np.diff(starts, append=len(classes))
+        if weights is None:
+            count, before = np.arange(1.0, len(classes) + 1), starts.astype(np.float64)
+        else:
+            weight = weights[grouped]
+            count = np.cumsum(weight)
+            before = count[starts] - weight[starts]
+        count += np.repeat(below[of] - before, sizes)
+        values = ratio(count, of, sizes)
+        change = np.empty(len(values))
+        np.subtract(values[1:], values[:-1], out=change[1:])
+        change[starts] = values[starts] - first[of]
+        steps[grouped] = change
+    return int(first.astype(np.int64).sum()), steps
+
+
+def mean_after(passed: NDArray[Any], start: int, steps: NDArray[np.int64], n_classes: int) -> Array:
+    """Mean over the classes after so many of the samples, by what `class_steps` or `changing_steps` gave."""
+    running = np.empty(len(steps) + 1, dtype=np.int64)
+    running[0] = start
+    np.cumsum(steps, out=running[1:])
+    running[1:] += start
+    return class_mean(running, n_classes).take(passed.astype(np.intp, copy=False))
 
 
 def _begin_again(total: Array, places: NDArray[np.intp], before: float) -> None:

@@ -15,13 +15,11 @@ from openset._core.kinds import FIRST_OPEN, RIGHT, WRONG
 from openset._core.macro import (
     Below,
     ClassRatios,
-    ClassRun,
-    Ratio,
     along_classes,
     by_class,
-    class_mean,
+    changing_steps,
     class_steps,
-    recall_steps,
+    mean_after,
 )
 
 Ints = NDArray[np.int64]
@@ -106,9 +104,9 @@ class RangeStates:
         """Mean over the K classes of the fraction accepted and correct: open-set samples do not matter to it."""
         ratios = ClassRatios(self.totals.classes, float(self.totals.kinds.sum()))
         own = self.prediction[self.kind == RIGHT]
-        start, steps = recall_steps(own, self.below[RIGHT].astype(np.float64), ratios)
-        passed = (self.accepted[RIGHT] - self.accepted[RIGHT, 0]).astype(np.intp)
-        return class_mean(np.append(0, np.cumsum(steps)).take(passed) + start, len(self.totals.classes))
+        start, steps = changing_steps(own, self.below[RIGHT].astype(np.float64), ratios.recall)
+        passed = self.accepted[RIGHT] - self.accepted[RIGHT, 0]
+        return mean_after(passed, start, steps, len(self.totals.classes))
 
     def against(self, chosen: Bools) -> "RangeCounts":
         """With the open kinds that are looked at."""
@@ -183,29 +181,33 @@ class RangeCounts(Tally):
     @cached_property
     def macro_specificity(self) -> Array:
         """Mean over the K classes of TN / (TN + FP)."""
-        return self._macro(self._ratios.specificity)
+        own, below, wrong = self._looked_at
+        start, steps = changing_steps(
+            self.states.prediction[own[wrong]], below.taken - below.hits, self._ratios.specificity
+        )
+        return mean_after(self._passed(own[wrong]), start, steps, self.n_classes)
 
     @cached_property
     def macro_precision(self) -> Array:
-        """Mean over the K classes of TP / (TP + FP)."""
-        return self._macro(self._ratios.precision)
+        """Mean over the K classes of TP / (TP + FP); few ranges need it."""
+        own, below, wrong = self._looked_at
+        prediction = self.states.prediction[own]
+        runs = along_classes(~wrong, prediction, by_class(prediction), below=below)
+        start, steps = class_steps(runs, len(own), self._ratios.precision, below)
+        return mean_after(self._passed(own), start, steps, self.n_classes)
 
     @property
     def _ratios(self) -> ClassRatios:
         return ClassRatios(self.states.totals.classes, self.n_samples, self.zero_division)
 
-    def _macro(self, ratio: Ratio) -> Array:
-        """Mean over the classes of a ratio of one class; few ranges need it."""
-        own, below, runs = self._along_classes
-        start, steps = class_steps(runs, len(own), ratio, below)
-        passed = np.append(0, np.searchsorted(own, self.states.ends, side="right"))
-        return class_mean(np.append(0, np.cumsum(steps)).take(passed) + start, self.n_classes)
+    def _passed(self, own: NDArray[np.intp]) -> NDArray[np.intp]:
+        """How many of these rows are accepted at each threshold."""
+        return np.append(0, np.searchsorted(own, self.states.ends, side="right"))
 
     @cached_property
-    def _along_classes(self) -> tuple[NDArray[np.intp], Below, list[ClassRun]]:
-        """Which rows are looked at, what lies below them, and they themselves, class by class."""
+    def _looked_at(self) -> tuple[NDArray[np.intp], Below, Bools]:
+        """Which rows are looked at, what lies below them, and which of them are not correct."""
         states, looked_at = self.states, np.append([True, True], self.chosen)
         own = np.flatnonzero(looked_at.take(states.kind))
-        prediction = states.prediction[own]
         below = Below(states.below[RIGHT].astype(np.float64), states.below[looked_at].sum(axis=0).astype(np.float64))
-        return own, below, along_classes(states.kind[own] == RIGHT, prediction, by_class(prediction), below=below)
+        return own, below, states.kind[own] != RIGHT
