@@ -173,8 +173,8 @@ def main() -> None:
         at = "" if recall is None else f"{recall:g}"
         print(f"| {name} | {at} | {' | '.join(f'{s:.1%}' for s in shares)} | {bias:.4f} | {width:.4f} | {truth:.4f} |")
     if options.compare:
-        told = np.array(better[: options.repeats])
-        print(f"called better: the first {(told == 1).mean():.1%}, the second {(told == 2).mean():.1%}")
+        winners = np.array(better[: options.repeats])
+        print(f"called better: the first {(winners == 1).mean():.1%}, the second {(winners == 2).mean():.1%}")
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 
 python benchmarks/training.py                     all tables, a few minutes
 python benchmarks/training.py --only losses       one of: losses, backbones, options
-Run it on a quiet machine. Every figure is the median over rounds; in each round the variants take turns, so that a
+Run it on a quiet machine. Every number is the median over rounds; in each round the variants take turns, so that a
 slow moment hits all of them. Peak memory is measured in a process of its own.
 """
 

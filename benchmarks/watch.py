@@ -55,8 +55,8 @@ def main():
         false = sum(one is not None and (unknown == 0 or one <= 0) for one in found)
         noticed = [one for one in found if one is not None and one > 0] if unknown else []
         delays = f"{np.median(noticed):,.0f}, {np.quantile(noticed, 0.9):,.0f}" if noticed else "-"
-        told = f"{len(noticed) / sizes.streams:.1%}" if unknown else "-"
-        print(f"{unknown:>27.0%} | {false / sizes.streams:>12.1%} | {told:>7} | {delays}")
+        found = f"{len(noticed) / sizes.streams:.1%}" if unknown else "-"
+        print(f"{unknown:>27.0%} | {false / sizes.streams:>12.1%} | {found:>7} | {delays}")
 
 
 if __name__ == "__main__":

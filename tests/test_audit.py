@@ -79,7 +79,7 @@ def test_the_third_construction_needs_an_unknown_strictly_between(score, exchang
     assert (changed.score[labels == predictions].tolist() == [score[0]]) == (not exchanged)
 
 
-def test_a_small_move_is_told_with_figures_that_differ():
+def test_a_small_move_is_told_with_numbers_that_differ():
     finding = by_name(audit(Scores([0, 1, -2], [0, 0, 0], [0.1, 0.2, 0.3])))["AUROC"]
     small = dataclasses.replace(finding, changed=1, open_auc_before=0.9774, open_auc_after=0.9766)
     assert "OpenAUC falls from 0.9774 to 0.9766" in small.sentence

@@ -33,7 +33,7 @@ def test_every_metric_is_there_with_its_interval():
     json.dumps(found.as_json(), allow_nan=False)
 
 
-def test_figures_of_knowns_alone_are_given_once():
+def test_metrics_of_knowns_alone_are_given_once():
     names = [result.name for result in evaluate(scores_of(), intervals=False).results]
     assert names.count("closed_set_accuracy") == len(METRICS["closed_set_accuracy"].variants)
     assert names.count("brier_score") == 1
@@ -45,7 +45,7 @@ def test_figures_of_knowns_alone_are_given_once():
     )
 
 
-def test_figures_of_knowns_alone_are_given_once_whatever_the_order():
+def test_metrics_of_knowns_alone_are_given_once_whatever_the_order():
     chosen = ["negative", "all", "unknown"]
     found = evaluate(scores_of(), against=chosen, intervals=False)
     told = [(result.name, str(result.params), result.against) for result in found.results]
@@ -94,7 +94,7 @@ def test_ties_and_missing_classes_are_noticed():
     assert any("2 of 7 known classes have no test sample" in note for note in evaluate(named, n_resamples=20).notes)
 
 
-def test_a_figure_that_is_not_there_is_named():
+def test_a_metric_that_is_not_there_is_named():
     found = evaluate(Scores(*random_dataset(100)), intervals=False)
     with pytest.raises(KeyError, match="open_auc@far"):
         found.find("open_auc", against="far")

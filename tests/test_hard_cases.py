@@ -263,7 +263,7 @@ def test_training_outputs_of_another_network(tmp_path):
         Scores.read(tmp_path / "test.npz", score="knn", fit=tmp_path / "bare.npz")
 
 
-def test_every_figure_compares_in_the_precision_of_the_scores():
+def test_every_metric_compares_in_the_precision_of_the_scores():
     score = np.float32([0.1, 0.2, 0.1])
     found = open_set_confusion_matrix([0, 0, -2], [0] * 3, score, threshold=np.float64(0.1))
     assert found.counts.tolist() == [[1, 1], [1, 0]]

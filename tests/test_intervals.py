@@ -122,7 +122,7 @@ def few_of_each_class(n_classes, each, wrong):
     )
 
 
-def test_few_samples_of_each_class_do_not_make_a_figure_surer():
+def test_few_samples_of_each_class_do_not_make_a_value_surer():
     scores = few_of_each_class(100, 2, wrong=80)
     binomial = (0.6 * 0.4 / 200) ** 0.5
     assert bootstrap(scores, "closed_set_accuracy").sd == pytest.approx(binomial, rel=0.1)

@@ -321,17 +321,19 @@ def _resampled(
 ) -> Array:
     """Values (resamples, requests): of the rows, or, where they are many, of their counts for all that counts tell."""
     folds = [None if r.metric.fold is None else r.metric.fold(**r.params) for r in requests]
-    told = np.array([fold is not None for fold in folds]) & (len(scores) >= LARGE)
+    folded = np.array([fold is not None for fold in folds]) & (len(scores) >= LARGE)
     found = np.empty((n_resamples, len(requests)))
-    if not told.all():
-        compute = evaluator(scores, [request for request, known in zip(requests, told, strict=True) if not known])
-        found[:, ~told] = bootstrap_values([compute], scores, n_resamples=n_resamples, seed=seed, progress=progress)[0]
+    if not folded.all():
+        compute = evaluator(scores, [request for request, known in zip(requests, folded, strict=True) if not known])
+        found[:, ~folded] = bootstrap_values([compute], scores, n_resamples=n_resamples, seed=seed, progress=progress)[
+            0
+        ]
         progress = None  # one bar for both
-    if told.any():
-        asked = [(fold, r.against) for fold, r, known in zip(folds, requests, told, strict=True) if fold and known]
+    if folded.any():
+        asked = [(fold, r.against) for fold, r, known in zip(folds, requests, folded, strict=True) if fold and known]
         cells = cells_of(scores.ranking, scores.groups)
         changes = cell_values(cells, asked, n_resamples=n_resamples, seed=seed, progress=progress)
-        found[:, told] = values[told] + changes
+        found[:, folded] = values[folded] + changes
     return found
 
 

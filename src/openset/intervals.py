@@ -265,8 +265,8 @@ def _percentiles(
     values: Array, resampled: Array, level: float, lost: Array, spans: Sequence[tuple[float, float]]
 ) -> list[Interval]:
     tail = (1 - level) / 2
-    told = np.isfinite(lost)
-    resampled = restore_spread(resampled, np.where(told, lost, 1.0))
+    computable = np.isfinite(lost)
+    resampled = restore_spread(resampled, np.where(computable, lost, 1.0))
     lows, highs = np.quantile(resampled, [tail, 1 - tail], axis=0)
     sds = resampled.std(axis=0, ddof=1)
     return [
@@ -281,7 +281,7 @@ def _percentiles(
         )
         if known
         else Interval(float(value), least, most, level, "exact", None)
-        for value, low, high, sd, known, (least, most) in zip(values, lows, highs, sds, told, spans, strict=True)
+        for value, low, high, sd, known, (least, most) in zip(values, lows, highs, sds, computable, spans, strict=True)
     ]
 
 

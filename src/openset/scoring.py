@@ -46,7 +46,7 @@ class ScoredFile:
     @property
     def remarks(self) -> list[str]:
         """Which scores are left out, and why."""
-        return [f"{told}." for told in _told(self.left_out)]
+        return [f"{reason}." for reason in _reasons(self.left_out)]
 
 
 def score_file(
@@ -85,7 +85,7 @@ def score_file(
                     raise
                 left_out[spec.name] = str(error).rstrip(".")
         if not models:
-            raise OpenSetError(f"none of the scores can be computed: {'; '.join(_told(left_out))}.")
+            raise OpenSetError(f"none of the scores can be computed: {'; '.join(_reasons(left_out))}.")
     except OpenSetError as error:
         raise naming(path, error) from error
     return ScoredFile(Path(path), models, left_out)
@@ -99,7 +99,7 @@ def _checked(specs: Sequence[ScoreSpec], outputs: Outputs, fit: Outputs | Fitted
     return Selection(tuple(specs), {})
 
 
-def _told(left_out: Mapping[str, str]) -> list[str]:
+def _reasons(left_out: Mapping[str, str]) -> list[str]:
     """One sentence for each reason why scores are left out, without its full stop."""
     by_reason: dict[str, list[str]] = {}
     for name, why in left_out.items():

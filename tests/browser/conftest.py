@@ -58,9 +58,9 @@ class Tab:
         self.page.wait_for_selector("html[data-ready]")
         return self.page
 
-    def figure(self, name):
-        """The figure on a tile."""
-        return self.page.inner_text(f'[data-figure="{name}"]')
+    def number(self, name):
+        """The number on a tile."""
+        return self.page.inner_text(f'[data-number="{name}"]')
 
     def go_to(self, step):
         """Move the slider as a hand would: the value, then the event."""

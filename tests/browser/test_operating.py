@@ -17,7 +17,7 @@ def shown(share):
     return f"{100 * share:.1f} %"
 
 
-def test_the_figures_are_the_cores_at_every_step(tab, three):
+def test_the_numbers_are_the_cores_at_every_step(tab, three):
     models, file = three
     page = tab.open(file)
     scores = models[2]
@@ -30,13 +30,13 @@ def test_the_figures_are_the_cores_at_every_step(tab, three):
         precision = known_precision(
             scores.labels, scores.predictions, scores.unknown_score, threshold=threshold, unknown_share=0.1
         )
-        assert tab.figure("lost") == shown(1 - found["acceptance"])
-        assert tab.figure("ccr") == shown(found["ccr"])
-        assert tab.figure("accuracy") == shown(found["accuracy_on_accepted"])
-        assert tab.figure("caught-all") == shown(1 - found["fpr"])
-        assert tab.figure("caught-negative") == shown(1 - found["fpr_negative"])
-        assert tab.figure("caught-unknown") == shown(1 - found["fpr_unknown"])
-        assert tab.figure("precision") == shown(precision)
+        assert tab.number("lost") == shown(1 - found["acceptance"])
+        assert tab.number("ccr") == shown(found["ccr"])
+        assert tab.number("accuracy") == shown(found["accuracy_on_accepted"])
+        assert tab.number("caught-all") == shown(1 - found["fpr"])
+        assert tab.number("caught-negative") == shown(1 - found["fpr_negative"])
+        assert tab.number("caught-unknown") == shown(1 - found["fpr_unknown"])
+        assert tab.number("precision") == shown(precision)
         assert float(page.inner_text("#threshold-value")) == pytest.approx(threshold, rel=1e-3, abs=1e-4)
 
 
@@ -48,8 +48,8 @@ def test_scores_that_lie_close_together_are_told_apart(tab, make_report, squeeze
     for step in range(1, 120, 7):
         tab.go_to(step)
         found = Threshold(float(page.inner_text("#threshold-value")), "", {}, 0).apply(scores)
-        assert tab.figure("lost") == shown(1 - found["acceptance"])
-        assert tab.figure("caught-all") == shown(1 - found["fpr"])
+        assert tab.number("lost") == shown(1 - found["acceptance"])
+        assert tab.number("caught-all") == shown(1 - found["fpr"])
     across = page.locator("#chart-histogram svg > text[text-anchor=middle]:not(.soft)").all_text_contents()
     assert len(across) == len(set(across)) >= 2
     page.locator("#chart-histogram svg[role=img]").scroll_into_view_if_needed()
@@ -81,14 +81,14 @@ def test_the_assumed_share_of_unknowns_and_the_kind_change_the_precision(tab, th
         unknown_share=0.5,
         against="negative",
     )
-    assert tab.figure("precision") == shown(expected)
+    assert tab.number("precision") == shown(expected)
 
 
 def test_rejecting_everything_has_no_accuracy(tab, three):
     page = tab.open(three[1])
     tab.go_to(0)
-    assert tab.figure("lost") == "100.0 %"
-    assert tab.figure("accuracy") == "–"
+    assert tab.number("lost") == "100.0 %"
+    assert tab.number("accuracy") == "–"
     assert page.inner_text("#threshold-value") == "below every score"
 
 
@@ -184,7 +184,7 @@ def test_another_model_can_be_selected(tab, three):
     page.select_option("#model", label="softmax")
     page.click('[data-mark="at_fpr=0.1"]')
     steps = steps_of(models[0])
-    assert tab.figure("caught-all") == shown(1 - steps.fpr["all"][steps.marks["at_fpr=0.1"]])
+    assert tab.number("caught-all") == shown(1 - steps.fpr["all"][steps.marks["at_fpr=0.1"]])
     assert "softmax" in page.inner_text("#classes .hint")
 
 

@@ -95,7 +95,7 @@ def test_the_page_can_be_signed(tab, detector, tmp_path, theme):
     tab.page.emulate_media(color_scheme=theme)
     page = tab.open(file)
     words = page.inner_text("#sign-off")
-    assert all(one in words for one in ("<yolo>", detector.fingerprint, "1 of 2 bars missed"))
+    assert all(one in words for one in ("<yolo>", detector.fingerprint, "1 of 2 values missed its bar"))
     assert page.locator("#sign-off .blank").count() == 3
     assert page.locator("#sign-off .blank").first.bounding_box()["width"] > 200
     for part in detector.fingerprints.values():

@@ -14,7 +14,7 @@ from samples import random_dataset
 QUICK = ("--resamples", "20")
 
 
-def test_one_file_gives_every_figure(openset, scores_file, tmp_path, load):
+def test_one_file_gives_every_metric(openset, scores_file, tmp_path, load):
     path = scores_file()
     found = openset("evaluate", path, "--json", tmp_path / "r.json", *QUICK)
     assert found.code == 0
@@ -249,7 +249,7 @@ def test_a_bar_holds_for_every_against_that_was_asked_for(openset, tmp_path):
     assert openset(*words, "--against", "letters").code == 0
     found = openset(*words, "--against", "letters", "--against", "digits")
     assert found.code == 1
-    assert "Bar missed: s against digits: auroc>=0.6, found 0.4900." in found.err
+    assert "Bar missed: s against digits: auroc>=0.6, found .4900." in found.err
     assert "letters" not in found.err
 
 
@@ -365,12 +365,12 @@ def lines_at(width, monkeypatch, openset, *words):
 
 
 @pytest.mark.parametrize("width", [80, 120])
-def test_long_names_are_folded_and_figures_stay_whole(openset, scores_file, monkeypatch, width):
+def test_long_names_are_folded_and_numbers_stay_whole(openset, scores_file, monkeypatch, width):
     files = [scores_file(f"{'r' * length}.csv") for length in (1, 50, 100)]
     printed = lines_at(width, monkeypatch, openset, *files, "--no-intervals")
     rows = [line.split() for line in printed if re.match(r" r+ +\S", line)]
     assert len(rows) == 3
-    assert all(re.fullmatch(r"1?\.\d{3}", figure) for row in rows for figure in row[1:])
+    assert all(re.fullmatch(r"1?\.\d{3}", number) for row in rows for number in row[1:])
     assert {len(row) for row in rows} == {7}
     assert sum(line.count("r") for line in printed if re.fullmatch(r" r+[ .\d]*", line)) == 151
 
@@ -381,7 +381,7 @@ def test_long_titles_are_folded_and_intervals_stay_whole(openset, scores_file, m
         assert re.search(rf"^ {row}( +\.\d{{3}} \[\.\d{{3}}, \.\d{{3}}\]){{3}} $", printed, re.MULTILINE), row
 
 
-def test_a_terminal_too_narrow_for_the_figures_still_has_every_column(openset, scores_file, monkeypatch):
+def test_a_terminal_too_narrow_for_the_numbers_still_has_every_column(openset, scores_file, monkeypatch):
     printed = lines_at(40, monkeypatch, openset, scores_file("entropic.csv"), scores_file("b.csv"), "--no-intervals")
     rows = [line.split() for line in printed if re.match(r" (b|e\w*) +\.", line)]
     assert [len(row) for row in rows] == [7, 7]

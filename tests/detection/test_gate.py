@@ -26,7 +26,7 @@ def test_bars_are_reached_or_missed(result):
     assert list(found.values()) == [True, True, True, False, False, False, True, True]
     assert list(found)[-3:] == ["unreached<=0", "untested<=0", "silent<=0"]
     [missed, *_] = check_detection_bars(result, [parse_detection_bar(text) for text in ("awi<=0.56", "map>=0")])
-    assert missed.sentence == "recall 0.5, paper: awi<=0.56, found 0.5625."
+    assert missed.sentence == "recall 0.5, paper: awi<=0.56, found .5625."
 
 
 def test_lost_classes_fail_a_gate_unless_allowed(result):

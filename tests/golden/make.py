@@ -1,6 +1,6 @@
 """Write the inputs and the figures that `test_golden.py` holds fast: python tests/golden/make.py.
 
-Only when figures are meant to change; then CHANGELOG.md says so under a heading of its own.
+Only when values are meant to change; then CHANGELOG.md says so under a heading of its own.
 """
 
 import contextlib
@@ -25,7 +25,7 @@ PASSING = {"provenance", "meta", "made"}
 """What changes with the machine and the version."""
 
 
-def figures(name: str, folder: Path) -> object:
+def values(name: str, folder: Path) -> object:
     """What a command writes as JSON, without what may change."""
     words = [str(HERE / word) if (HERE / word).is_file() else word for word in COMMANDS[name]]
     with contextlib.suppress(SystemExit):
@@ -95,5 +95,5 @@ if __name__ == "__main__":
     write_inputs()
     for one in COMMANDS:
         with tempfile.TemporaryDirectory() as place:
-            told = figures(one, Path(place))
-        (HERE / f"{one}.figures.json").write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
+            content = values(one, Path(place))
+        (HERE / f"{one}.values.json").write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")

@@ -1,17 +1,17 @@
-"""Figures that were published with a version stay what they are: any change must be meant."""
+"""Values that were published with a version stay what they are: any change must be meant."""
 
 import json
 import math
 
 import pytest
 
-from golden.make import COMMANDS, HERE, figures
+from golden.make import COMMANDS, HERE, values
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_figures_are_those_of_before(name, tmp_path, capsys):
-    before = json.loads((HERE / f"{name}.figures.json").read_text(encoding="utf-8"))
-    assert_same(figures(name, tmp_path), before, name)
+def test_values_are_those_of_before(name, tmp_path, capsys):
+    before = json.loads((HERE / f"{name}.values.json").read_text(encoding="utf-8"))
+    assert_same(values(name, tmp_path), before, name)
 
 
 def assert_same(now, before, place):

@@ -143,7 +143,7 @@ def test_published_f_scores_follow_from_precision_and_recall():
         ("openauc", ("table1", "rows", "normalized accuracy"), [True, True, False, True]),
     ],
 )
-def test_transcribed_figures(paper, path, value):
+def test_transcribed_numbers(paper, path, value):
     found = published(paper)
     for step in path:
         found = found[step]

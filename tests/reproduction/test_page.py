@@ -62,7 +62,7 @@ def test_every_name_is_on_the_page():
     assert all(f"`{name}`" in PAGE for name in ENTRIES)
 
 
-def test_the_readme_has_the_figures_of_the_page():
+def test_the_readme_has_the_values_of_the_page():
     ours, published = {}, {}
     means = PAGE.partition("**OpenAUC in percent")[2].partition("**Differences")[0]
     for row in re.findall(r"^\|.*5 of 5 splits.*\|$", means, re.MULTILINE):

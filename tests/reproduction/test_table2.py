@@ -49,7 +49,7 @@ def cpu(tmp_path):
         ("rpl", "cifar+10", 91.8, 1.2),
     ],
 )
-def test_published_figures(method, protocol, mean, sd):
+def test_published_values(method, protocol, mean, sd):
     told = table2.published_value(protocol, method)
     assert (round(100 * told.value, 6), round(100 * told.sd, 6)) == (mean, sd)
 

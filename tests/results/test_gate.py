@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from openset.errors import OpenSetError
-from openset.results.gate import Bar, Candidate, GateResult, check_bar, parse_bar
+from openset.results.gate import Bar, Candidate, GateResult, check_bar, gate_summary, parse_bar
 
 
 @pytest.mark.parametrize(
@@ -114,4 +114,22 @@ def test_a_result_says_where_what_and_whether():
         "high": 0.97,
         "reached": False,
     }
-    assert result.sentence == "ours, unknown: x.low>=0.9, found 0.9500 [0.8900, 0.9700]."
+    assert result.sentence == "ours, unknown: x.low>=0.9, found .9500 [.8900, .9700]."
+
+
+@pytest.mark.parametrize(
+    ("reached", "sentence"),
+    [
+        ([True], "Bar reached."),
+        ([True, True], "All 2 bars reached."),
+        ([True, False], "1 of 2 values missed its bar."),
+        ([False, False], "2 of 2 values missed their bars."),
+    ],
+)
+def test_the_gate_is_summed_up_in_one_way(reached, sentence):
+    assert gate_summary([GateResult(f"x>={i}", "s", 0.5, None, None, one) for i, one in enumerate(reached)]) == sentence
+
+
+def test_counts_are_whole_and_all_else_has_four_decimals():
+    assert GateResult("unreached<=0", "all images", 2, None, None, False).found == "2"
+    assert GateResult("rate<=20", "all images", 23.13881, 17.5919, 30.783, False).found == "23.1388 [17.5919, 30.7830]"

@@ -29,6 +29,6 @@ def checksum(description: str, arrays: Mapping[str, NDArray[Any]]) -> str:
 
 def check(file: Path, metadata: Mapping[str, str], description: str, arrays: Mapping[str, NDArray[Any]]) -> None:
     """Refuse arrays that are not those the file was written with; files of earlier versions do not tell."""
-    told = metadata.get(KEY)
-    if told is not None and told != checksum(description, arrays):
+    stored = metadata.get(KEY)
+    if stored is not None and stored != checksum(description, arrays):
         raise OpenSetError(f"{file} is damaged: its content does not match its checksum; restore it from a copy.")

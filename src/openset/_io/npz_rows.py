@@ -70,9 +70,9 @@ class NpzRows:
         """So many rows of each of these arrays at a time; all of them must have the same number."""
         lengths = {name: self.arrays[name].shape[0] if self.arrays[name].shape else -1 for name in names}
         if len(set(lengths.values())) > 1:
-            told = ", ".join(f"{name} {max(length, 1)}" for name, length in lengths.items())
+            lengths_text = ", ".join(f"{name} {max(length, 1)}" for name, length in lengths.items())
             raise OpenSetError(
-                f"{self.file}: the arrays differ in length ({told}); each sample needs one entry in every one."
+                f"{self.file}: the arrays differ in length ({lengths_text}); each sample needs one entry in every one."
             )
         total = max(lengths.values(), default=0)
         if total < 1:

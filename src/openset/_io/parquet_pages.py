@@ -30,19 +30,19 @@ def check_pages(file: Path) -> None:
 def row_groups(file: Path) -> list[int]:
     """Numbers of rows of the groups of rows, by the file's own account."""
     with file.open("rb") as stream:
-        return [_number(_struct(group).get(3)) for group in _list(_about(stream).get(4))]
+        return [_number(_struct(group).get(3)) for group in _list(_file_metadata(stream).get(4))]
 
 
 def _columns(stream: BinaryIO) -> Iterator[dict[int, Any]]:
     """What the end of the file says of each column of each group of rows."""
-    for group in _list(_about(stream).get(4)):
+    for group in _list(_file_metadata(stream).get(4)):
         for chunk in _list(_struct(group).get(1)):
             column = _struct(chunk).get(3)
             if _struct(chunk).get(1) is None and column is not None:  # not in another file, not encrypted
                 yield _struct(column)
 
 
-def _about(stream: BinaryIO) -> dict[int, Any]:
+def _file_metadata(stream: BinaryIO) -> dict[int, Any]:
     """What the end of the file says."""
     size = stream.seek(0, 2)
     stream.seek(max(0, size - 8))

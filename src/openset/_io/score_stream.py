@@ -78,8 +78,8 @@ def open_stream(path: str | Path) -> ScoreStream:
     file = existing(path)
     kind = file.suffix.lower()
     if kind not in _STREAMS:
-        told = file.suffix or "a file without extension"
-        raise OpenSetError(f"{file}: cannot read '{told}'; use {', '.join(_STREAMS)}.")
+        ending = file.suffix or "a file without extension"
+        raise OpenSetError(f"{file}: cannot read '{ending}'; use {', '.join(_STREAMS)}.")
     return _STREAMS[kind].open(file)
 
 

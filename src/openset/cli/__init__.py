@@ -59,12 +59,12 @@ def main(arguments: list[str] | None = None) -> None:
     except Exception as error:
         if debug:
             raise
-        sentence, code = _told(error)
+        sentence, code = _sentence_of(error)
         typer.echo(shown(f"Error: {sentence}", lines=False), err=True)
         raise SystemExit(code) from None
 
 
-def _told(error: Exception) -> tuple[str, int]:
+def _sentence_of(error: Exception) -> tuple[str, int]:
     """What to say of an error, and the exit code: 2 for what the user or the system can fix, 3 for our mistakes."""
     if isinstance(error, OpenSetError):
         return str(error), 2

@@ -88,5 +88,5 @@ class _Commands(Mapping[str, Any]):
         """What follows the name in the first line of the command's file."""
         place = f"{name}/__init__.py" if self._files[name].ispkg else f"{name}.py"
         first = (get_data(self._package, place) or b"").decode("utf-8").splitlines()[0]
-        told = first.strip('"').partition("`: ")[2]
-        return told[:1].upper() + told[1:]
+        cause = first.strip('"').partition("`: ")[2]
+        return cause[:1].upper() + cause[1:]

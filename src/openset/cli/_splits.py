@@ -54,9 +54,9 @@ def split_of(file: Path, meta: Mapping[str, object]) -> str | None:
     ('3', '2')
     """
     found = _find_split(file.absolute())
-    told = meta.get("split")
+    split = meta.get("split")
     if found is None:
-        return None if told is None else str(told)
+        return None if split is None else str(split)
     return str(int(re.findall(r"\d+", found[1])[0]))
 
 

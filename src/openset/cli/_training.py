@@ -24,13 +24,13 @@ def training_bar(config: "Config", title: str = "Training") -> Iterator["Watch |
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
-        TextColumn("{task.fields[figures]}"),
+        TextColumn("{task.fields[numbers]}"),
         TimeElapsedColumn(),
         TextColumn("left"),
         TimeRemainingColumn(),
     )
     with Progress(*columns, console=screen, transient=True) as bar:
-        task = bar.add_task(title, total=None, figures="reading data")
+        task = bar.add_task(title, total=None, numbers="reading data")
 
         def watch(state: "State", steps: int, speed: float) -> None:
             bar.update(
@@ -38,7 +38,7 @@ def training_bar(config: "Config", title: str = "Training") -> Iterator["Watch |
                 total=config.train.epochs * steps,
                 completed=state.epoch * steps + state.step,
                 description=f"{title} epoch {state.epoch + 1}/{config.train.epochs}",
-                figures=f"loss {state.loss_sum / state.seen:.3f}  accuracy {state.right / state.seen:.1%}  "
+                numbers=f"loss {state.loss_sum / state.seen:.3f}  accuracy {state.right / state.seen:.1%}  "
                 f"{speed:,.0f} images/s",
             )
 

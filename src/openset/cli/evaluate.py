@@ -17,9 +17,9 @@ from openset.cli._console import (
     console,
     naming_files,
     progress,
-    say,
     show_table,
 )
+from openset.cli._gate import pass_gate
 from openset.cli._outputs import (
     CsvOption,
     FiguresOption,
@@ -193,20 +193,7 @@ def command(
         drawn = write_figures(figures, document)
     show(document, several=given.several)
     say_written(report, figures, drawn)
-    _check_bars(document)
-
-
-def _check_bars(document: "Document") -> None:
-    """Say which bars are missed, and end with exit code 1 if one is."""
-    missed = [result for result in document.gate if not result.reached]
-    for result in missed:
-        say(f"Bar missed: {result.sentence}", err=True)
-    if missed:
-        raise typer.Exit(1)
-    n_bars = len({result.bar for result in document.gate})
-    if n_bars:
-        reached = "Bar reached." if n_bars == 1 else f"All {n_bars} bars reached."
-        console().print(f"[green]{reached}[/green]")
+    pass_gate(document.gate)
 
 
 def show(document: "Document", *, several: bool = False) -> None:

@@ -123,8 +123,8 @@ def command(
     try:
         with resumable():
             report = reproduce(name, options)
-    except DryRun as told:
-        show_plan(told.plan, place)
+    except DryRun as planned:
+        show_plan(planned.plan, place)
         return
     if execution.dry_run:
         screen.print(f"{name} has no cells to train.")
@@ -158,7 +158,7 @@ def _list(json: Path | None) -> None:
 
 
 def _show(report: "Report") -> None:
-    from openset.reproduction.writing import sheet, told
+    from openset.reproduction.writing import findings_text, sheet
 
     screen = console()
     for limit in report.before:
@@ -168,7 +168,7 @@ def _show(report: "Report") -> None:
     for claim in report.claims:
         colour = {True: "green", False: "red", None: "yellow"}[claim.holds]
         screen.print(f"[{colour}]{claim.verdict}[/{colour}]: ", end="")
-        screen.print(f'"{claim.text}" ({claim.source}): {told(claim)}', markup=False, highlight=False)
+        screen.print(f'"{claim.text}" ({claim.source}): {findings_text(claim)}', markup=False, highlight=False)
     for note in report.notes:
         screen.print(f"Note: {note}", style="dim", highlight=False, markup=False, soft_wrap=True)
 

@@ -98,6 +98,12 @@ def _where(one: MetricValue) -> str:
     return ", ".join(words) or "all images"
 
 
+def gate_remarks(result: OpenSetEvaluation, bars: Sequence[Bar]) -> list[str]:
+    """What a passed or missed gate does not tell about its bars."""
+    beyond = [f"Out of reach: {sentence}" for sentence in out_of_reach(bars, result.n_wild)]
+    return beyond + [f"Passed, but not shown: {sentence}" for sentence in not_shown(result, bars)]
+
+
 def not_shown(result: OpenSetEvaluation, bars: Sequence[Bar]) -> list[str]:
     """Sentences on rates that are within a bar while their interval is not: too few wild images to be sure of it."""
     values = list(metric_values(result))

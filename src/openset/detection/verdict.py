@@ -82,14 +82,14 @@ def _word(lost: float) -> tuple[int, str]:
 
 def _numbers(result: OpenSetEvaluation, point: Operating, word: str) -> list[str]:
     total = point.total
-    told = []
+    sentences = []
     if word:
-        told.append(f"What it accepts is {word} affected by unknown objects.")
+        sentences.append(f"What it accepts is {word} affected by unknown objects.")
     if total.precision.value is not None and total.precision_open.value is not None:
         ratio = result.n_wild / result.n_known
         projected = "" if ratio >= 1 else f" (projected from ratio {ratio:.2g})"
         at = f"At {point.name}" + ("" if point.recall is not None else f" (recall {total.recall.value:.3f})")
-        told.append(
+        sentences.append(
             f"{at} the precision of {total.precision.value:.3f} becomes {total.precision_open.value:.3f} when every "
             f"known image comes with one wild image{projected}."
         )
@@ -97,16 +97,16 @@ def _numbers(result: OpenSetEvaluation, point: Operating, word: str) -> list[str
     assert rate.value is not None
     assert rate.low is not None
     assert rate.high is not None
-    told.append(f"1,000 wild images raise {few(rate.value)} false detections [{few(rate.low)}, {few(rate.high)}].")
-    told += [f"No class reaches recall {recall:g}." for recall in result.lost_recalls]
+    sentences.append(f"1,000 wild images raise {few(rate.value)} false detections [{few(rate.low)}, {few(rate.high)}].")
+    sentences += [f"No class reaches recall {recall:g}." for recall in result.lost_recalls]
     worst = max(result.operating, key=lambda other: len(other.unreached))
     if len(worst.unreached) > len(point.unreached):
         n = sum(row.n_objects > 0 for row in worst.classes.values())
-        told.append(
+        sentences.append(
             f"At {worst.name} only {n - len(worst.unreached)} of {n} classes are left; lost: "
             f"{', '.join(worst.unreached)}."
         )
-    return told
+    return sentences
 
 
 def main_sources(point: Operating) -> str:

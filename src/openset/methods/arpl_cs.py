@@ -89,8 +89,8 @@ class ARPLConfusing(ARPL):
         images = self.generate(batch)
         judge = self.players["discriminator"]
         if role == "generator":
-            return _says(judge(images), real=True) + self.confusion * self.confusing(batch, images)
-        return _says(judge(batch.inputs), real=True) + _says(judge(images.detach()), real=False)
+            return _binary_loss(judge(images), real=True) + self.confusion * self.confusing(batch, images)
+        return _binary_loss(judge(batch.inputs), real=True) + _binary_loss(judge(images.detach()), real=False)
 
     def generate(self, batch: Batch) -> Tensor:
         """Images of this step's noise."""
@@ -108,5 +108,5 @@ class ARPLConfusing(ARPL):
         return math.log(self.n_classes) - mean_entropy(batch.network.classify(embedding))
 
 
-def _says(logits: Tensor, *, real: bool) -> Tensor:
+def _binary_loss(logits: Tensor, *, real: bool) -> Tensor:
     return F.binary_cross_entropy_with_logits(logits.float(), torch.full_like(logits.float(), float(real)))

@@ -197,8 +197,8 @@ def titled(card: Metric, params: Mapping[str, Any]) -> str:
     options, usual = card.options(params), card.options({})
     balanced = ", class-balanced" if params.get("balanced") else ""
     best = " (best threshold)" if card.best_over_thresholds and options.get("threshold") == "best" else ""
-    told = {"balanced", *(field for _, field, _, _ in Formatter().parse(card.title))}
-    rest = {name: value for name, value in params.items() if name not in told and value != usual.get(name)}
+    in_title = {"balanced", *(field for _, field, _, _ in Formatter().parse(card.title))}
+    rest = {name: value for name, value in params.items() if name not in in_title and value != usual.get(name)}
     return _Titles().format(card.title, **options) + balanced + (f", {describe(rest)}" if rest else "") + best
 
 

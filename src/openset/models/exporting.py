@@ -60,7 +60,7 @@ def export_onnx(model: RunModel, out: Path) -> float:
             raise OpenSetError(f"{model.name} cannot be written as ONNX: {line[:200].rstrip('.')}.") from error
     proto = onnx.load_model_from_string(content.getvalue())
     entry = proto.metadata_props.add()
-    metadata = {**_about(model), "head": _head(model, proto)}
+    metadata = {**_metadata(model), "head": _head(model, proto)}
     entry.key, entry.value = METADATA, json.dumps(metadata, allow_nan=False)
     with replacing(out) as temporary:
         temporary.write_bytes(proto.SerializeToString())
@@ -76,7 +76,7 @@ def _shape(model: RunModel) -> tuple[int, ...]:
     return model.images(Image.new("RGB", (8, 8))).shape
 
 
-def _about(model: RunModel) -> dict[str, Any]:
+def _metadata(model: RunModel) -> dict[str, Any]:
     return {
         "schema": 1,
         "class_names": list(model.class_names),

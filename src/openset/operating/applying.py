@@ -51,8 +51,14 @@ class FileDecisions:
     def as_json(self) -> dict[str, Any]:
         """Ready for JSON."""
         ordered = dict(sorted(self.by_class.items(), key=lambda item: -item[1]))
-        told = {**self.origin.as_json(), "classes": None if self.origin.classes is None else len(self.origin.classes)}
-        return {"file": self.file, "n": self.n, "unknown": self.unknown.as_json(), "accepted": ordered, "origin": told}
+        origin = {**self.origin.as_json(), "classes": None if self.origin.classes is None else len(self.origin.classes)}
+        return {
+            "file": self.file,
+            "n": self.n,
+            "unknown": self.unknown.as_json(),
+            "accepted": ordered,
+            "origin": origin,
+        }
 
 
 @dataclass(frozen=True)

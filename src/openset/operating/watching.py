@@ -241,9 +241,9 @@ def _as_times(given: "pl.Series", column: str, file: str, batch: Batch) -> "pl.S
     if times.null_count():
         row = int(times.is_null().arg_max() or 0)
         cell = given[row]
-        told = "missing" if cell is None or not str(cell).strip() else f"'{str(cell)[:40]}'"
+        shown = "missing" if cell is None or not str(cell).strip() else f"'{str(cell)[:40]}'"
         raise OpenSetError(
-            f"{file}: '{column}' is {told} in {batch.columns.where(row)}, which is no time: write 2026-03-01, "
+            f"{file}: '{column}' is {shown} in {batch.columns.where(row)}, which is no time: write 2026-03-01, "
             "2026-03-01 12:30:00 or seconds since 1970."
         )
     return times

@@ -14,7 +14,7 @@ def document_markdown(document: Document) -> str:
     several = len(document.names) > 1
     tables = [headline_table(document)] if several else [model_table(document.names[0], document.evaluations[0])]
     tables += [tests_table(document)] if document.tests else []
-    tables += [gate_table(document)] if document.gate else []
+    tables += [gate_table(document.gate)] if document.gate else []
     notes = [f"{name}: {note}" if several else note for name, note in document.notes]
     parts = [*map(markdown_escape, document.verdict), *map(markdown_table, tables)]
     return "\n\n".join(part.rstrip() for part in [*parts, *(f"- {markdown_escape(note)}" for note in notes)]) + "\n"

@@ -33,25 +33,25 @@ def impact_grows_with_recall(impact: Mapping[str, Sequence[float]]) -> Claim:
 def one_stage_is_hit_harder(impact: Mapping[str, Sequence[float]]) -> Claim:
     """RetinaNet and YOLOv2 have a larger AWI than Faster R-CNN at every recall."""
     others = [impact[name] for name in ONE_STAGE if name in impact]
-    told = TWO_STAGE in impact and others
+    decidable = TWO_STAGE in impact and others
     return Claim(
         "Single shot detectors (RetinaNet, YOLOv2) are impacted more than the two stage detector (Faster R-CNN)",
         "section 4.2, Fig. 5, Table 2",
-        all(a > b for one in others for a, b in zip(one, impact[TWO_STAGE], strict=True)) if told else None,
+        all(a > b for one in others for a, b in zip(one, impact[TWO_STAGE], strict=True)) if decidable else None,
         {},
-        "" if told else f"needs detectors named {TWO_STAGE} and {' or '.join(ONE_STAGE)}",
+        "" if decidable else f"needs detectors named {TWO_STAGE} and {' or '.join(ONE_STAGE)}",
     )
 
 
 def dropout_is_worse(impact: Mapping[str, Sequence[float]]) -> Claim:
     """Dropout sampling has a larger AWI than the same detector without."""
-    told = TWO_STAGE in impact and "dropout" in impact
+    decidable = TWO_STAGE in impact and "dropout" in impact
     return Claim(
         "The dropout sampling approach leads to much worse results",
         "section 4.2, Table 2",
-        all(a > b for a, b in zip(impact["dropout"], impact[TWO_STAGE], strict=True)) if told else None,
+        all(a > b for a, b in zip(impact["dropout"], impact[TWO_STAGE], strict=True)) if decidable else None,
         {},
-        "" if told else f"needs detectors named {TWO_STAGE} and dropout",
+        "" if decidable else f"needs detectors named {TWO_STAGE} and dropout",
     )
 
 
@@ -79,13 +79,13 @@ def errors_rise(shares: Mapping[str, tuple[float, float]]) -> Claim:
 
 def yolo_is_worst(shares: Mapping[str, tuple[float, float]]) -> Claim:
     """YOLOv2 has the largest share of wrong detections with wild images."""
-    told = "yolov2" in shares and len(shares) > 1
+    decidable = "yolov2" in shares and len(shares) > 1
     return Claim(
         "YOLOv2 is the worst performer under the open-set protocol",
         "section 4.1, Fig. 3",
-        max(shares, key=lambda name: shares[name][1]) == "yolov2" if told else None,
+        max(shares, key=lambda name: shares[name][1]) == "yolov2" if decidable else None,
         {},
-        "" if told else "needs a detector named yolov2 and another one",
+        "" if decidable else "needs a detector named yolov2 and another one",
     )
 
 

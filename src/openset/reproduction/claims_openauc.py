@@ -117,7 +117,7 @@ def small_weight_is_best(means: Weights) -> Claim:
 
 
 def large_weight_hurts(means: Weights) -> Claim:
-    """Ranks of weights and figures go opposite ways (Spearman's correlation below 0)."""
+    """Ranks of weights and values go opposite ways (Spearman's correlation below 0)."""
     tried = sorted((weight, value) for weight, value in means.items() if weight > 0)
     if len(tried) < 3:
         trend = None

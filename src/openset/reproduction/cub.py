@@ -26,7 +26,7 @@ _STAND_IN = (
     "title: digits with three groups of unknowns\ndata: digits\nknown: ['0', '1', '2', '3', '4', '5']\n"
     "unknown: {easy: ['6'], medium: ['7'], hard: ['8', '9']}\n"
 )
-_FIGURES: dict[str, tuple[str, str, Mapping[str, Any]]] = {
+_METRICS: dict[str, tuple[str, str, Mapping[str, Any]]] = {
     "AUC": ("auroc", "auroc", {}),
     "OpenAUC": ("open_auc", "open_auc", {}),
     "Error@95%TPR": ("error_at_tpr", "error_at_tpr", {}),
@@ -61,7 +61,7 @@ def table5(options: Options) -> Report:
 
 
 def _report(
-    options: Options, name: str, figures: tuple[str, ...], claims: Callable[[Mapping[str, Finished]], list[Claim]]
+    options: Options, name: str, columns: tuple[str, ...], claims: Callable[[Mapping[str, Finished]], list[Claim]]
 ) -> Report:
     methods = options.methods or METHODS[options.scale]
     for method in methods:
@@ -75,10 +75,7 @@ def _report(
     outcome = read_study(cells, options) if options.show else run_study(cells, options)
     found = {key.method: cell for key, cell in outcome.finished.items()}
     lines = [
-        _line(figure, group, method, found, options.scale)
-        for figure in figures
-        for method in methods
-        for group in GROUPS
+        _line(title, group, method, found, options.scale) for title in columns for method in methods for group in GROUPS
     ]
     if name == "openauc/table4":
         lines = [_accuracy(method, found, options.scale) for method in methods] + lines
@@ -125,23 +122,23 @@ def training(options: Options, method: str, seed: int) -> Cell:
 
 
 def _accuracy(method: str, found: Mapping[str, Finished], scale: str) -> Line:
-    told = published("openauc")["table4"]["accuracy"].get(method)
+    paper = published("openauc")["table4"]["accuracy"].get(method)
     ours = Value.of(found[method].value("closed_set_accuracy")) if method in found else None
-    return _beside({"figure": "accuracy", "method": method, "unknowns": ""}, ours, told, scale)
+    return _beside({"metric": "accuracy", "method": method, "unknowns": ""}, ours, paper, scale)
 
 
-def _line(figure: str, group: str, method: str, found: Mapping[str, Finished], scale: str) -> Line:
-    key, metric, params = _FIGURES[figure]
+def _line(title: str, group: str, method: str, found: Mapping[str, Finished], scale: str) -> Line:
+    key, metric, params = _METRICS[title]
     tables = published("openauc")
     row = (tables["table4"] if key in tables["table4"] else tables["table5"])[key].get(method)
-    told = None if row is None else row[GROUPS.index(group)]
+    paper = None if row is None else row[GROUPS.index(group)]
     ours = Value.of(found[method].value(metric, group, **params)) if method in found else None
-    return _beside({"figure": figure, "method": method, "unknowns": group}, ours, told, scale)
+    return _beside({"metric": title, "method": method, "unknowns": group}, ours, paper, scale)
 
 
-def _beside(labels: Mapping[str, str], ours: Value | None, told: float | None, scale: str) -> Line:
+def _beside(labels: Mapping[str, str], ours: Value | None, percent: float | None, scale: str) -> Line:
     """In a line with the published percentage, where there is one."""
-    beside = None if told is None else Value(told / 100)
+    beside = None if percent is None else Value(percent / 100)
     remark = "" if beside is None else _OTHER_DATA.get(scale, "")
     return Line(labels, ours, beside, remark=remark, compare=scale not in _OTHER_DATA)
 

@@ -32,9 +32,9 @@ def _report(
     return Report(name, title, options.scale, tables, list(claims_made), figures=figures, before=limits_of(options))
 
 
-def _beside(options: Options, told: float | None, factor: float = 1.0) -> tuple[Value | None, bool]:
+def _beside(options: Options, paper: float | None, factor: float = 1.0) -> tuple[Value | None, bool]:
     """A published value, and whether a difference means anything: not between other data."""
-    return (None, False) if told is None else (Value(told / factor), options.scale == "paper")
+    return (None, False) if paper is None else (Value(paper / factor), options.scale == "paper")
 
 
 def _published(title: str, rows: Mapping[str, Sequence[float]], columns: Sequence[str], factor: float = 1.0) -> Table:
@@ -54,9 +54,9 @@ def table1(options: Options) -> Report:
     for name, found in evaluations(options, recalls=(0.3,), bootstrap=0).items():
         precision = found.mean_average_precision
         means[name] = (precision.known["all_point"], precision.wild["all_point"])
-        told = published("elephant")["table1"]["rows"].get(name, (None, None))
+        paper = published("elephant")["table1"]["rows"].get(name, (None, None))
         for place, images in enumerate(("known images", f"with wild images, ratio {precision.ratio:.2g}")):
-            value, same = _beside(options, told[place], 100)
+            value, same = _beside(options, paper[place], 100)
             lines.append(Line({"detector": name, "images": images}, Value(means[name][place]), value, compare=same))
     tables = [Table("mAP in percent (all-point, IoU .5)", lines, digits=2)]
     if options.scale != "paper":
@@ -70,12 +70,12 @@ def table2(options: Options) -> Report:
     """Average Wilderness Impact."""
     lines, impact = [], {}
     official = evaluations(options, variant="official", bootstrap=0)
-    told = published("elephant")["table2"]
+    paper = published("elephant")["table2"]
     for name, found in evaluations(options).items():
         impact[name] = [row.awi for row in found.wilderness]
         for row, other in zip(found.wilderness, official[name].wilderness, strict=True):
-            numbers = told["rows"].get(name)
-            number = numbers[told["recalls"].index(row.recall)] if numbers else None
+            numbers = paper["rows"].get(name)
+            number = numbers[paper["recalls"].index(row.recall)] if numbers else None
             value, same = _beside(options, number)
             labels = {"detector": name, "recall": f"{row.recall:g}", "ratios up to": f"{row.ratios[-1]:.2g}"}
             remark = f"without {', '.join(row.unreached)}" if row.unreached else ""
@@ -89,8 +89,8 @@ def table2(options: Options) -> Report:
     ]
     tables = [Table("Average Wilderness Impact (pooled counts)", lines, percent=False, digits=4)]
     if options.scale != "paper":
-        columns = [f"recall {recall:g}" for recall in told["recalls"]]
-        tables.append(_published("Published, ratios up to 4.6", told["rows"], columns))
+        columns = [f"recall {recall:g}" for recall in paper["recalls"]]
+        tables.append(_published("Published, ratios up to 4.6", paper["rows"], columns))
     return _report(options, "elephant/table2", "Average Wilderness Impact", tables, claims_made)
 
 
@@ -236,11 +236,11 @@ def _background(options: Options, name: str, *, figure: bool) -> Report:
     for detector, one in evaluations(options, recalls=(0.3,)).items():
         if one.background is None:
             continue
-        told = published("elephant")["table3"]["rows"]
+        paper = published("elephant")["table3"]["rows"]
         for kind, row in one.background.items():
-            value, same = _beside(options, told[kind][0] if kind in told else None)
+            value, same = _beside(options, paper[kind][0] if kind in paper else None)
             if value is not None:
-                value = Value(value.value, told[kind][1])
+                value = Value(value.value, paper[kind][1])
             shares[f"{detector}, {kind}"] = row.share_background_higher
             also = {"background higher": Value(row.share_background_higher)}
             lines.append(
@@ -264,20 +264,20 @@ def _background(options: Options, name: str, *, figure: bool) -> Report:
 
 def table4(options: Options) -> Report:
     """The best F-beta of one class at each wilderness ratio."""
-    told = published("elephant")["table4"]
+    paper = published("elephant")["table4"]
     lines, claims_made = [], []
     for name, data in data_of(options, hidden=("bird", "cat", "dog", "horse", "sheep")).items():
         _, ranked = matched(data)
-        chosen = told["class"] if told["class"] in data.known.class_names else data.known.class_names[0]
+        chosen = paper["class"] if paper["class"] in data.known.class_names else data.known.class_names[0]
         most = data.wild.n_images / data.known.n_images
-        ratios = [ratio for ratio in told["ratios"] if ratio <= most] if most >= 0.5 else [0.0, most / 2, most]
+        ratios = [ratio for ratio in paper["ratios"] if ratio <= most] if most >= 0.5 else [0.0, most / 2, most]
         thresholds: dict[float, list[float]] = {}
         for beta in BETAS:
             rows = [row for row in best_f_beta(data, ranked, beta=beta, ratios=ratios) if row.class_name == chosen]
             thresholds[beta] = [row.threshold for row in rows]
             for row in rows:
-                column = told["beta"][f"{beta:.1f}"]
-                number = column["f_score"][told["ratios"].index(row.ratio)] if row.ratio in told["ratios"] else None
+                column = paper["beta"][f"{beta:.1f}"]
+                number = column["f_score"][paper["ratios"].index(row.ratio)] if row.ratio in paper["ratios"] else None
                 beside = number if name == "retinanet" or options.scale != "paper" else None
                 value, same = _beside(options, beside)
                 labels = {"detector": name, "class": chosen, "beta": f"{beta:g}", "ratio": f"{row.ratio:.2f}"}

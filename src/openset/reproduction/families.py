@@ -131,15 +131,15 @@ def _means(found: Sequence[Trained]) -> dict[str, list[tuple[float, Value]]]:
 
 
 def _impact(found: Sequence[Trained]) -> Table:
-    told = published("elephant")["table2"]
+    paper = published("elephant")["table2"]
     lines = []
     for family in FAMILIES:
         own = [one for one in found if one.family == family.title]
         for recall in RECALLS:
             key = f"{recall:g}"
             beside = None
-            if recall in told["recalls"]:
-                beside = Value(told["rows"][family.published][told["recalls"].index(recall)])
+            if recall in paper["recalls"]:
+                beside = Value(paper["rows"][family.published][paper["recalls"].index(recall)])
             lost = sorted({name for one in own for name in one.unreached.get(key, ())})
             lines.append(
                 Line(

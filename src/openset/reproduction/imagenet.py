@@ -161,12 +161,12 @@ def ccr(options: Options) -> Report:
                 for fpr in FPRS:
                     value = ccr_at_fpr(own.labels, own.predictions, own.unknown_score, fpr=fpr, against=kind)
                     lines.append(
-                        Line({"protocol": protocol, "method": name, "figure": f"CCR@FPR {fpr:g}, {kind}"}, Value(value))
+                        Line({"protocol": protocol, "method": name, "metric": f"CCR@FPR {fpr:g}, {kind}"}, Value(value))
                     )
             assert own.probabilities is not None
             sure = confidence(own.labels, own.probabilities, background=one.background, against="negative")
             for title, value in (("gamma+", sure.gamma_plus), ("gamma-", sure.gamma_minus)):
-                lines.append(Line({"protocol": protocol, "method": name, "figure": title}, Value(value)))
+                lines.append(Line({"protocol": protocol, "method": name, "metric": title}, Value(value)))
     table = Table("CCR at given FPR, and confidence on the test part, percent", lines)
     made = _report(options, "imagenet/ccr", "CCR at given FPR", [table], claims_made, [])
     note = "The published table is in the paper's supplement, which is not transcribed here: no values are beside ours."
@@ -186,12 +186,12 @@ def table1(options: Options) -> Report:
             "negative": sum(len(one.classes or ()) for one in roles[0].negative),
             "unknown": sum(len(one.classes or ()) for one in roles[0].unknown),
         }
-        for kind, told in row.items():
+        for kind, numbers in row.items():
             lines.append(
                 Line(
-                    {"protocol": protocol, "kind": kind, "figure": "classes"},
+                    {"protocol": protocol, "kind": kind, "count": "classes"},
                     Value(counts[kind]),
-                    Value(told["classes"]),
+                    Value(numbers["classes"]),
                 )
             )
         if options.scale == "paper":
@@ -209,7 +209,7 @@ def _sample_lines(options: Options, protocol: str, row: Mapping[str, Any]) -> li
     opened = load(protocol, data_root=options.data_root, on_corrupt=options.on_corrupt)
     return [
         Line(
-            {"protocol": protocol, "kind": kind, "figure": f"samples, {part}"},
+            {"protocol": protocol, "kind": kind, "count": f"samples, {part}"},
             Value(samples.counts[number]),
             Value(row[kind]["samples"][place]),
         )

@@ -100,10 +100,10 @@ def table1(options: Options) -> Report:
 
 def property_lines(found: Audit) -> list[Line]:
     """Marks of each metric, ours beside the published ones."""
-    told = published("openauc")["table1"]
+    paper = published("openauc")["table1"]
     lines = []
     for row in found.table:
-        marks = told["rows"].get(row.metric)
+        marks = paper["rows"].get(row.metric)
         for place, (name, title) in enumerate(_PROPERTIES.items()):
             ours = _mark(getattr(row, name))
             lines.append(
@@ -126,10 +126,10 @@ def _mark(has: bool | None) -> str:
 
 def agrees(found: Audit, where: str) -> Claim:
     """Every mark that could be shown is the published one; normalized accuracy's P2 is the known exception."""
-    told = published("openauc")["table1"]
+    paper = published("openauc")["table1"]
     differ, shown = [], 0
     for row in found.table:
-        for name, mark in zip(told["properties"], told["rows"].get(row.metric, ()), strict=False):
+        for name, mark in zip(paper["properties"], paper["rows"].get(row.metric, ()), strict=False):
             ours = getattr(row, name)
             shown += ours is not None
             if ours is not None and ours != mark and (row.metric, name) != ("normalized accuracy", "open"):

@@ -110,15 +110,15 @@ def _report(options: Options, outcome: Study, failures: Sequence[str]) -> Report
     for protocol in options.protocols:
         found = {method: _of(outcome, protocol, method) for method in options.methods}
         lines += [_line(protocol, method, mine) for method, mine in found.items()]
-        means |= {protocol: told} if (told := _alike(found)) else {}
-    figures = Table("OpenAUC in percent, mean ± standard deviation over splits", lines)
+        means |= {protocol: mean} if (mean := _alike(found)) else {}
+    overall = Table("OpenAUC in percent, mean ± standard deviation over splits", lines)
     differences = _gaps(options, outcome)
     gaps = Table("Differences between methods trained alike, percent, 95 % interval", differences, signed=True)
     return Report(
         name=NAME,
         title="OpenAUC on the benchmark data sets",
         scale=options.scale,
-        tables=[table for table in (figures, gaps) if table.lines],
+        tables=[table for table in (overall, gaps) if table.lines],
         claims=[claims_openauc.best_everywhere(means), claims_openauc.acc_auc_inferior(means)],
         notes=[
             _NOTES[options.scale],
@@ -178,17 +178,17 @@ def _line(protocol: str, method: str, found: Sequence[Finished]) -> Line:
     mine = [one for one in found if (one.key.split, one.key.seed) in places]
     title = published_row(method) or "not in the paper"
     stands_for = STAND_IN.get(protocol)
-    told = published_value(stands_for or protocol, method)
-    figures = {
+    paper = published_value(stands_for or protocol, method)
+    values = {
         name: spread(mine, metric) if mine else None
         for name, metric in (("accuracy", "closed_set_accuracy"), ("AUROC", "auroc"), ("OpenAUC", "open_auc"))
     }
     labels = {"protocol": protocol, "method": method, "row": title, "cells": _counted(places)}
-    also = {"accuracy": figures["accuracy"], "AUROC": figures["AUROC"]}
+    also = {"accuracy": values["accuracy"], "AUROC": values["AUROC"]}
     return Line(
         labels,
-        figures["OpenAUC"],
-        told,
+        values["OpenAUC"],
+        paper,
         also,
         remark=f"published: {stands_for}, other data" if stands_for else "",
         compare=stands_for is None and bool(_seeds(places)),
@@ -204,8 +204,8 @@ def _gaps(options: Options, outcome: Study) -> list[Line]:
                 continue
             pairs = pairs_of(_of(outcome, protocol, first), _of(outcome, protocol, second))
             places = _even(pairs)
-            told = [published_value(protocol, method) for method in (first, second)]
-            gap = None if told[0] is None or told[1] is None else Value(told[0].value - told[1].value)
+            paper = [published_value(protocol, method) for method in (first, second)]
+            gap = None if paper[0] is None or paper[1] is None else Value(paper[0].value - paper[1].value)
             labels = {"protocol": protocol, "difference of": f"{first} - {second}", "cells": _counted(places)}
             found = paired_gap({place: pairs[place] for place in places})
             lines.append(Line(labels, found, gap, compare=bool(_seeds(places))))

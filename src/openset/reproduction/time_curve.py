@@ -28,7 +28,7 @@ def reproduce(options: Options) -> Report:
     cells = list({cell.key: cell for cell in made}.values())
     outcome = read_study(cells, options) if options.show else run_study(cells, options)
     done = [outcome.finished[cell.key] for cell in cells if cell.key in outcome.finished]
-    told = published_value(STAND_IN.get(protocol, protocol), method)
+    paper = published_value(STAND_IN.get(protocol, protocol), method)
     same = protocol not in STAND_IN
     lines = []
     for cell in cells:
@@ -38,11 +38,11 @@ def reproduce(options: Options) -> Report:
             "minutes": MISSING if found is None else f"{found.minutes:.1f}",
         }
         ours = None if found is None else Value.of(found.value("open_auc"))
-        lines.append(Line(labels, ours, told, remark="" if same else "published: mnist, other data", compare=False))
+        lines.append(Line(labels, ours, paper, remark="" if same else "published: mnist, other data", compare=False))
     points = sorted((one.minutes, one.value("open_auc").value) for one in done)
     figures = []
     if points:
-        mark = told.value if told is not None and same else None
+        mark = paper.value if paper is not None and same else None
         curve = {f"{method}, {protocol}": points}
         figures = draw(options, NAME, "quality-against-time", "quality_against_time", curve, published=mark)
     return Report(
@@ -63,9 +63,9 @@ def reproduce(options: Options) -> Report:
 def _cell(options: Options, protocol: str, method: str, split: int, share: float) -> Cell:
     """The recipe with a fraction of all its epochs, those of beginnings too; the user's `train.epochs` is the whole."""
     changes = [text for text in options.overrides if not text.startswith("train.epochs=")]
-    told = [text for text in options.overrides if text.startswith("train.epochs=")]
+    given = [text for text in options.overrides if text.startswith("train.epochs=")]
     recipe = cell_config(options.scale, protocol, method, split, options.seeds[0])
-    whole = read_config(None, told).train.epochs if told else recipe.train.epochs
+    whole = read_config(None, given).train.epochs if given else recipe.train.epochs
     epochs = max(1, round(whole * share))
     warm = {
         "schedule.warmup_epochs": recipe.schedule.warmup_epochs,

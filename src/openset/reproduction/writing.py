@@ -56,12 +56,12 @@ def claims_sheet(claims: Sequence[Claim]) -> Sheet:
     """Claims with their verdicts."""
     return Sheet(
         ["the paper says", "where", "here", "numbers"],
-        [[claim.text, claim.source, claim.verdict, told(claim)] for claim in claims],
+        [[claim.text, claim.source, claim.verdict, findings_text(claim)] for claim in claims],
         align="llll",
     )
 
 
-def told(claim: Claim) -> str:
+def findings_text(claim: Claim) -> str:
     """The numbers behind a verdict, in short, and remarks."""
     numbers = ", ".join(
         f"{name} {number:.3g}" if isinstance(number, float) else f"{name} {number}"
@@ -92,8 +92,8 @@ def lines(report: Report) -> Sheet:
             words = "; ".join(f"{key}={word}" for key, word in line.labels.items())
             for name, value in ((table.heading, line.ours), *line.also.items()):
                 own = [None] * 4 if value is None else [value.value, value.sd, value.low, value.high]
-                told = line.published if name == table.heading else None
-                beside = [None] * 3 if told is None else [told.value, told.sd, line.difference]
+                beside_value = line.published if name == table.heading else None
+                beside = [None] * 3 if beside_value is None else [beside_value.value, beside_value.sd, line.difference]
                 rows.append([table.title, words, name, *own, *beside, line.remark])
     head = ["table", "labels", "metric", "value", "sd", "low", "high", "published", "published_sd", "difference"]
     return Sheet([*head, "remark"], rows)

@@ -3,11 +3,12 @@
 import math
 import operator
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, NamedTuple
 
 from openset._core.calls import parse_call
+from openset._core.numbers import counted, interval
 from openset.errors import OpenSetError, did_you_mean
 
 _SIGNS = {">=": operator.ge, "<=": operator.le, ">": operator.gt, "<": operator.lt}
@@ -64,9 +65,22 @@ class GateResult:
 
     @property
     def sentence(self) -> str:
-        """In words: `scores: open_auc>=0.9, found 0.8712 [0.8501, 0.8899]` and a full stop."""
-        interval = "" if self.low is None or self.high is None else f" [{self.low:.4f}, {self.high:.4f}]"
-        return f"{self.where}: {self.bar}, found {self.value:.4f}{interval}."
+        """In words: `scores: open_auc>=0.9, found .8712 [.8501, .8899]` and a full stop."""
+        return f"{self.where}: {self.bar}, found {self.found}."
+
+    @property
+    def found(self) -> str:
+        """The value with its interval, as the gate shows it: counts are whole, all else has four decimals."""
+        return interval(self.value, self.low, self.high, digits=0 if isinstance(self.value, int) else 4)
+
+
+def gate_summary(results: Sequence[GateResult]) -> str:
+    """What became of all of them: `All 3 bars reached.`; of one bar that several values miss, each value counts."""
+    missed = sum(not one.reached for one in results)
+    if missed:
+        return f"{missed} of {counted(len(results), 'value')} missed {'its bar' if missed == 1 else 'their bars'}."
+    n_bars = len({one.bar for one in results})
+    return "Bar reached." if n_bars == 1 else f"All {n_bars} bars reached."
 
 
 def parse_bar(

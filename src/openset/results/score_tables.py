@@ -42,18 +42,18 @@ def scores_table(document: Document, *, between: str = " ") -> Table:
 
 
 def _note(document: Document, first: Sequence[Result], *, tested: bool) -> list[str]:
-    told = ["The best of each column is bold."]
+    notes = ["The best of each column is bold."]
     if tested:
-        told.append("p: DeLong's paired test on the same samples, with Holm's correction.")
+        notes.append("p: DeLong's paired test on the same samples, with Holm's correction.")
     if len(set(document.files)) == 1:
         alike = [one for one in first if not METRICS[one.name].uses_scores]
-        told += [f"{one.title} is the same for all: {value_cell(one).text}." for one in alike]
+        notes += [f"{one.title} is the same for all: {value_cell(one).text}." for one in alike]
     if not any("tuned" in one.meta for one in document.evaluations):
-        told.append(
+        notes.append(
             f"The best of {len(document.names)} scores on these samples looks better than it is on new ones: choose "
             "the score on validation data (--tune)."
         )
-    return told
+    return notes
 
 
 def _tests(document: Document) -> tuple[Mapping[str, Paired], str]:

@@ -4,11 +4,12 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from openset._core.numbers import bounded, interval, number, p_number, signed, span
+from openset._core.numbers import bounded, number, p_number, signed, span
 from openset.evaluation import Evaluation, Result
 from openset.metrics import METRICS
 from openset.posthoc import score_text
 from openset.results.document import Document
+from openset.results.gate import GateResult
 from openset.results.spread import MEANING
 from openset.results.table import Cell, Content, Table, best_places
 from openset.results.verdict import open_set
@@ -171,13 +172,10 @@ def differences_table(document: Document) -> Table:
     return Table(head, rows)
 
 
-def gate_table(document: Document) -> Table:
+def gate_table(gate: Sequence[GateResult]) -> Table:
     """Every bar with the value that was held against it."""
-    marks = {True: Cell("yes", tone="good"), False: Cell("no", tone="bad")}
-    rows: list[list[Content]] = [
-        [one.bar, one.where, Cell(interval(one.value, one.low, one.high), one.value), marks[one.reached]]
-        for one in document.gate
-    ]
+    marks = {True: Cell("yes", tone="good"), False: Cell("no", tone="bad", best=True)}
+    rows: list[list[Content]] = [[one.bar, one.where, Cell(one.found, one.value), marks[one.reached]] for one in gate]
     return Table(["Bar", "Where", "Found", "Reached"], rows, title="Bars that must be reached", align="llrl")
 
 

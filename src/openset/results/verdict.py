@@ -22,14 +22,14 @@ def verdict(
     """
     name, found = names[best], evaluations[best]
     parts, main = found.against, found.against[0]
-    told = [_means(means)] if means else []
-    told += [_ranking(name, names, found, main, "files" if means else "models")]
-    told += [_weaker_side(found, main), _operating(found, main)]
+    sentences = [_means(means)] if means else []
+    sentences += [_ranking(name, names, found, main, "files" if means else "models")]
+    sentences += [_weaker_side(found, main), _operating(found, main)]
     if tests is not None and len(names) > 1:
-        told += _paired(name, tests)
+        sentences += _paired(name, tests)
     if {"negative", "unknown"} <= set(parts):
-        told.append(_apart(found))
-    return told
+        sentences.append(_apart(found))
+    return sentences
 
 
 def ranking(evaluations: Sequence[Evaluation]) -> list[int]:
@@ -57,10 +57,10 @@ def open_set(part: str, *, one: bool = False) -> str:
 
 def _means(means: Mapping[str, Spread]) -> str:
     name = max(means, key=lambda one: means[one].value)
-    told = f"{means[name].text} ({means[name].counted})"
+    mean_text = f"{means[name].text} ({means[name].counted})"
     if len(means) == 1:
-        return f"The mean OpenAUC of {name} is {told}."
-    return f"{name} has the largest mean OpenAUC of {len(means)} models, {told}."
+        return f"The mean OpenAUC of {name} is {mean_text}."
+    return f"{name} has the largest mean OpenAUC of {len(means)} models, {mean_text}."
 
 
 def _ranking(name: str, names: Sequence[str], found: Evaluation, main: str, kind: str) -> str:
@@ -119,11 +119,11 @@ def _paired(name: str, tests: Sequence[Paired]) -> list[str]:
     sign = 1 if nearest.first == name else -1
     other = nearest.second if sign == 1 else nearest.first
     low, high = sorted((sign * gap.low, sign * gap.high))
-    told = f"{difference(sign * gap.value, low, high)} OpenAUC, {p_text(nearest.p_value)}"
+    gap_text = f"{difference(sign * gap.value, low, high)} OpenAUC, {p_text(nearest.p_value)}"
     if nearest.clear:
         which = f"{other}, the nearest one," if len(mine) > 1 else other
-        return [f"On the same samples it is better than {which} beyond chance ({told})."]
-    return [f"On the same samples it cannot be told apart from {other} ({told})."]
+        return [f"On the same samples it is better than {which} beyond chance ({gap_text})."]
+    return [f"On the same samples it cannot be told apart from {other} ({gap_text})."]
 
 
 def _apart(found: Evaluation) -> str:

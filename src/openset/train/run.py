@@ -339,7 +339,7 @@ def rescore(config: Config, source: Path, out: Path, *, on_corrupt: str = "stop"
         if name != "train" or (source / "outputs_train.npz").exists()
     }
     _copy_weights(source, out)
-    return write_results(config, protocol, method, outputs, out, _about_training(stored, source))
+    return write_results(config, protocol, method, outputs, out, _training_facts(stored, source))
 
 
 def reapply(config: Config, source: Path, out: Path, *, on_corrupt: str = "stop") -> dict[str, Any]:
@@ -360,7 +360,7 @@ def reapply(config: Config, source: Path, out: Path, *, on_corrupt: str = "stop"
     }
     outputs["test"] = run_network(trained.network, Feed(protocol.test, config.data), config.augment)
     _copy_weights(source, out)
-    return write_results(config, protocol, trained.network.method, outputs, out, _about_training(stored, source))
+    return write_results(config, protocol, trained.network.method, outputs, out, _training_facts(stored, source))
 
 
 def _stored_head(source: Path, stored: dict[str, Any]) -> "Head":
@@ -398,7 +398,7 @@ _KEPT = (
 )
 
 
-def _about_training(stored: dict[str, Any], source: Path) -> dict[str, Any]:
+def _training_facts(stored: dict[str, Any], source: Path) -> dict[str, Any]:
     """What a summary says of a training that another run did."""
     return {**{name: stored[name] for name in _KEPT if name in stored}, "trained_in": source.name}
 

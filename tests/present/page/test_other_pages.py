@@ -43,7 +43,7 @@ def test_a_detector_has_a_page(picture, detection):
     awi = detection.wilderness[0]
     for shown in (
         "&lt;yolo&gt;", "A &lt;note&gt;.", "&lt;boat&gt;", interval(awi.awi, awi.awi_low, awi.awi_high),
-        "data:image/jpeg;base64,", "2 of 3 bars missed: not to be released.", "fp_per_1000&lt;=20",
+        "data:image/jpeg;base64,", "2 of 3 values missed their bars. Not to be released.", "fp_per_1000&lt;=20",
         "COCO, IoU .5:.95, small objects", detection.fingerprint, "Missed objects", "elephant 1, zebra 1",
     ):  # fmt: skip
         assert shown in page, shown

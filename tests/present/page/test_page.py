@@ -70,7 +70,7 @@ def test_html_helpers_escape():
     assert NASTY not in section(NASTY, name="a")
 
 
-def test_the_data_are_the_cores_figures(make_scores):
+def test_the_data_are_the_cores_numbers(make_scores):
     scores = make_scores(groups=True)
     model = data_of(page_of(scores))["models"][0]
     assert set(model["fpr"]) == {"all", "negative", "unknown", "easy", "hard"}

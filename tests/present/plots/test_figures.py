@@ -171,7 +171,7 @@ def test_training_figures(tmp_path):
     assert np.isnan(figure.axes[0].get_lines()[0].get_ydata()[1])
 
 
-def test_quality_against_time_shows_the_published_figure_as_a_line(tmp_path):
+def test_quality_against_time_shows_the_published_value_as_a_line(tmp_path):
     points = [(20.0, 0.9), (5.0, 0.8)]
     figure = drawn(plots.quality_against_time({"$ours": points}, published=0.92), tmp_path)
     assert line(figure.axes[0], r"\$ours").get_xdata().tolist() == [5.0, 20.0]

@@ -8,7 +8,7 @@ from openset.results.views import steps_of
 
 @pytest.mark.parametrize("decimals", [None, 1])
 @pytest.mark.parametrize("n_steps", [1001, 60])
-def test_every_figure_is_the_cores(make_scores, decimals, n_steps):
+def test_every_number_is_the_cores(make_scores, decimals, n_steps):
     scores = make_scores(decimals=decimals, groups=True)
     steps = steps_of(scores, n_steps=n_steps)
     assert len(steps) <= n_steps

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from openset.cli._console import JsonOption, progress, show_table
+from openset.cli._gate import pass_gate
 from openset.cli._numbers import steps
 from openset.cli._outputs import (
     CsvOption,
@@ -43,7 +44,6 @@ if TYPE_CHECKING:
     from openset.detection.measure.result import OpenSetEvaluation
     from openset.detection.measure.sets import OpenSetData
     from openset.present.page import FalseDetection
-    from openset.results.gate import GateResult
     from openset.results.table import Table
 
 EXAMPLE = "openset detect evaluate --known-gt known.json --wild-gt wild.json --dt results.json"
@@ -113,8 +113,7 @@ def command(
     from openset.detection.gate import (
         check_complete,
         check_detection_bars,
-        not_shown,
-        out_of_reach,
+        gate_remarks,
         parse_detection_bar,
     )
     from openset.detection.measure.evaluation import RECALLS, evaluate_data
@@ -196,22 +195,7 @@ def command(
 
         drawn = write_detection_figures(figures, called, result)
     say_written(report, figures, drawn)
-    _open_or_close(gate, out_of_reach(bars, result.n_wild), not_shown(result, bars))
-
-
-def _open_or_close(gate: "Sequence[GateResult]", out_of_reach: Sequence[str], not_shown: Sequence[str]) -> None:
-    """Say what the gate found; a missed bar ends the command."""
-    missed = [one for one in gate if not one.reached]
-    for one in missed:
-        typer.echo(f"Bar missed: {one.sentence}", err=True)
-    for sentence in out_of_reach:
-        typer.echo(f"Out of reach: {sentence}", err=True)
-    for sentence in not_shown:
-        typer.echo(f"Passed, but not shown: {sentence}", err=True)
-    if missed:
-        raise typer.Exit(1)
-    if gate:
-        say(f"The gate is passed: {len(gate)} values reach their bars.")
+    pass_gate(gate, gate_remarks(result, bars))
 
 
 def _show(result: "OpenSetEvaluation", tables: "Sequence[Table]", judged: str) -> None:

@@ -64,9 +64,9 @@ class OnRay(Engine):
                 first, stop = parts.rows(number)
                 progress(stop - first)
         except ray.exceptions.RayError as error:
-            told = reason_of(error)
+            sentence = reason_of(error)
             again = "run the same command again to go on"
-            raise OpenSetError(told or f"The work on Ray failed ({first_words(error)}); {again}.") from error
+            raise OpenSetError(sentence or f"The work on Ray failed ({first_words(error)}); {again}.") from error
         finally:
             ray.shutdown()
         left = parts.missing()
@@ -142,8 +142,8 @@ class _Worker:
             self.job  # noqa: B018  settles where the worker is
             number, samples = pickle.loads(tasks.column("task")[0].as_py())  # noqa: S301
             self._make(number, samples)
-        except OpenSetError as told:
-            error = str(told)
+        except OpenSetError as wrong:
+            error = str(wrong)
         return {"part": [number], "error": [error]}
 
     def _make(self, number: int, samples: Samples) -> None:

@@ -36,14 +36,14 @@ def _prepared(learned: Learned) -> tuple[Triangle, Array, Bank]:
     """A turn of the whitened space changes no distance, and there is one that makes the whitening matrix a triangle."""
     turn, triangle = np.linalg.qr(learned["whiten"].T)
     centres = learned["centres"] @ turn
-    middle = centres.mean(axis=0)
-    return Triangle(triangle), middle, Bank.by_distance(centres - middle)
+    center = centres.mean(axis=0)
+    return Triangle(triangle), center, Bank.by_distance(centres - center)
 
 
 def _nearest_class(outputs: Outputs, learned: Learned) -> Array:
     """Squared distance to the nearest class."""
-    triangle, middle, bank = learned.once("prepared", lambda: _prepared(learned))
-    return by_blocks(lambda features: bank.nearest_square(triangle.times(features) - middle), outputs.embedding())
+    triangle, center, bank = learned.once("prepared", lambda: _prepared(learned))
+    return by_blocks(lambda features: bank.nearest_square(triangle.times(features) - center), outputs.embedding())
 
 
 register(

@@ -13,9 +13,10 @@ from openset.present.page.detection_charts import chart_data
 from openset.present.page.gallery import FalseDetection, gallery_section
 from openset.present.page.html import chart, definitions, section, table, text
 from openset.present.page.page import render
-from openset.results.gate import GateResult
+from openset.results.gate import GateResult, gate_summary
 from openset.results.provenance import provenance
 from openset.results.table import Cell, Content, Table
+from openset.results.tables import gate_table
 
 
 def detection_page(
@@ -65,24 +66,9 @@ def _verdict(result: OpenSetEvaluation, notes: Sequence[str]) -> str:
 def _gate(gate: Sequence[GateResult]) -> str:
     if not gate:
         return ""
-    missed = sum(not one.reached for one in gate)
-    lead = f"{missed} of {len(gate)} bars missed: not to be released." if missed else f"All {len(gate)} bars reached."
-    rows: list[list[Content]] = [
-        [
-            one.bar,
-            Cell("reached", tone="good") if one.reached else Cell("missed", tone="bad", best=True),
-            one.where,
-            Cell(interval(one.value, one.low, one.high, digits=0 if _is_count(one) else 3), one.value),
-        ]
-        for one in gate
-    ]
-    made = Table(["Bar", "Result", "At", "Found"], rows, title="Bars of the release gate", align="lllr")
-    return section("Gate", f'<p class="lead">{text(lead)}</p>', table(made, name="gate"), name="gate")
-
-
-def _is_count(one: GateResult) -> bool:
-    """Classes and images are counted; all else has decimals."""
-    return isinstance(one.value, int)
+    lead = gate_summary(gate) + ("" if all(one.reached for one in gate) else " Not to be released.")
+    made = table(gate_table(gate), name="gate")
+    return section("Release gate", f'<p class="lead">{text(lead)}</p>', made, name="gate")
 
 
 def _operating(result: OpenSetEvaluation) -> str:
@@ -275,8 +261,7 @@ def _origin(result: OpenSetEvaluation) -> str:
 
 def _sign_off(name: str, result: OpenSetEvaluation, gate: Sequence[GateResult]) -> str:
     """Lines to sign on paper, beside what ties them to these data."""
-    missed = sum(not one.reached for one in gate)
-    passed = "no bars were set" if not gate else f"{missed} of {len(gate)} bars missed" if missed else "passed"
+    passed = gate_summary(gate) if gate else "no bars were set"
     blank = '<span class="blank"></span>'
     lines = {"Detector": text(name), "Data": text(result.fingerprint), "Gate": text(passed)}
     lines |= dict.fromkeys(("Release or not, and why", "Name", "Date"), blank)

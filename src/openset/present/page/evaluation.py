@@ -11,6 +11,7 @@ from openset.present.page.html import chart, choice, definitions, section, table
 from openset.present.page.page import Section, render
 from openset.present.page.payload import payload
 from openset.results.document import Document
+from openset.results.gate import gate_summary
 from openset.results.table import Content, Table
 from openset.results.tables import called, gate_table, overview_table, sample_counts, tests_table, value_cell
 from openset.results.views.steps import FROZEN, MARKS
@@ -71,7 +72,7 @@ def _verdict(document: Document) -> str:
     notes += [f"{name}: {note}" if len(document.names) > 1 else note for name, note in document.notes]
     words = f'<p class="lead">{text(lead)}</p>' + "".join(f"<p>{text(wording)}</p>" for wording in others)
     if document.gate:
-        words += f'<p><a href="#gate">Release gate</a>: {text(_gate_hint(document))}</p>'
+        words += f'<p><a href="#gate">Release gate</a>: {text(gate_summary(document.gate))}</p>'
     if notes:
         words += '<ul class="notes">' + "".join(f"<li>{text(note)}</li>" for note in notes) + "</ul>"
     if document.evaluations[0].n_resamples:
@@ -96,16 +97,12 @@ def _models(document: Document) -> str:
     return section("Models side by side", *made, name="models", hint=hint)
 
 
-def _gate_hint(document: Document) -> str:
-    missed = sum(not one.reached for one in document.gate)
-    return f"{missed} of {len(document.gate)} missed." if missed else "All reached."
-
-
 def _gate(document: Document) -> str:
     if not document.gate:
         return ""
-    made = table(gate_table(document), name="gate")
-    return section("Release gate", made, name="gate", hint=_gate_hint(document))
+    return section(
+        "Release gate", table(gate_table(document.gate), name="gate"), name="gate", hint=gate_summary(document.gate)
+    )
 
 
 def _moving(data: Mapping[str, Any], names: Sequence[str], best: int) -> str:

@@ -46,11 +46,11 @@ class GammaLog:
         """Mean over runs, epoch by epoch up to where the shortest ends; None where no run has seen negatives."""
         names = ("val_gamma_plus", "val_gamma_minus")
         every = list(logs)
-        told = [all(None not in log.columns.get(name, [None]) for name in names) for log in every]
-        found = [log for log, there in zip(every, told, strict=True) if there]
+        complete = [all(None not in log.columns.get(name, [None]) for name in names) for log in every]
+        found = [log for log, there in zip(every, complete, strict=True) if there]
         if not found:
             return None
-        own = None if splits is None else [split for split, there in zip(splits, told, strict=True) if there]
+        own = None if splits is None else [split for split, there in zip(splits, complete, strict=True) if there]
         n = min(len(log.epochs) for log in found)
         plus, minus = (
             [spread_of([float(log.columns[name][epoch] or 0.0) for log in found], own).value for epoch in range(n)]

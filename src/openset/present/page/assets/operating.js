@@ -167,9 +167,9 @@ class Operating {
     const tiles = document.getElementById("tiles");
     if (tiles.children.length !== found.length) tiles.replaceChildren(...found.map(() => element("div", { className: "tile" }, null, element("b"), element("span"))));
     found.forEach(([name, words, value], i) => {
-      const [figure, meaning] = tiles.children[i].children;
-      figure.dataset.figure = name;
-      figure.textContent = value;
+      const [number, meaning] = tiles.children[i].children;
+      number.dataset.number = name;
+      number.textContent = value;
       meaning.textContent = words;
     });
     document.getElementById("summary").textContent =
