@@ -253,7 +253,7 @@ def _usual(value: Any) -> str:
 def section(name: str, summary: str, rows: dict[str, str]) -> str:
     """A card: its name, its meaning, and what else it says."""
     listed = [[key, value] for key, value in rows.items() if value]
-    return f"## {name} {{ #{name} }}\n\n{summary}\n\n{table(['', ''], listed)}\n"
+    return f"## {name} {{ #{name} }}\n\n{summary}\n\n{table(['property', 'value'], listed)}\n"
 
 
 def table(heads: list[str], rows: list[list[str]]) -> str:

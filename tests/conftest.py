@@ -1,6 +1,7 @@
 """What all tests share."""
 
 import os
+import time
 from pathlib import Path
 
 import numpy as np
@@ -19,11 +20,22 @@ SLOW_ROOMS = {"browser", "chaos", "examples", "models", "reproduction", "studies
 """Their tests train networks, start browsers or kill processes: `make test-all` runs them, `make test` does not."""
 
 
+MINUTES, START = os.environ.get("OPENSET_TEST_MINUTES"), time.monotonic()
+"""How long slow tests are begun, if that is limited: `make test-all MINUTES=8`."""
+
+
 def pytest_collection_modifyitems(items):
     here = Path(__file__).parent
     for item in items:
         if item.path.is_relative_to(here) and item.path.relative_to(here).parts[0] in SLOW_ROOMS:
             item.add_marker(pytest.mark.slow)
+    if MINUTES:
+        items.sort(key=lambda item: item.get_closest_marker("slow") is not None)
+
+
+def pytest_runtest_setup(item):
+    if MINUTES and item.get_closest_marker("slow") and time.monotonic() - START > 60 * float(MINUTES):
+        pytest.skip(f"slow, and the {MINUTES} minutes for tests were over: make test-all runs all")
 
 
 @pytest.fixture

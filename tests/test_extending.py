@@ -1,4 +1,4 @@
-"""docs/extending.md is run: its files are written, its commands typed, and a package with entry points installed."""
+"""The pages on additions of one's own are run: files written, commands typed, a package with entry points installed."""
 
 import os
 import re
@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 ROOT = Path(__file__).parents[1]
-PAGE = (ROOT / "docs" / "extending.md").read_text(encoding="utf-8")
+PAGES = ("own-metric.md", "extending.md", "own-method.md")
+PAGE = "\n".join((ROOT / "docs" / name).read_text(encoding="utf-8") for name in PAGES)
 FILES = dict(re.findall(r"```python\n# (\w+\.py)\n(.*?)```", PAGE, re.DOTALL))
 COMMANDS = [line for block in re.findall(r"```console\n(.*?)```", PAGE, re.DOTALL) for line in block.splitlines()]
 SAYS = {
@@ -27,7 +28,7 @@ SAYS = {
 
 @pytest.fixture
 def place(tmp_path_factory):
-    """The files of the page, and something to measure."""
+    """The files of the pages, and something to measure."""
     from openset import Scores
 
     folder = tmp_path_factory.mktemp("extending")
@@ -47,14 +48,14 @@ def openset(words, folder, path=()):
     return subprocess.run(command, cwd=folder, env=here, capture_output=True, text=True, check=False)
 
 
-def test_the_page_has_an_example_of_each_kind():
+def test_the_pages_have_an_example_of_each_kind():
     assert set(FILES) == {"cost.py", "spread.py", "margin.py"}
     assert len(COMMANDS) == len(SAYS) == 7
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("line", COMMANDS)
-def test_commands_of_the_page_work(line, place):
+def test_commands_of_the_pages_work(line, place):
     sign, program, *words = shlex.split(line)
     assert (sign, program) == ("$", "openset")
     done = openset(words, place)

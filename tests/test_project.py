@@ -5,6 +5,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
@@ -132,3 +133,33 @@ def test_the_action_holds_bars_and_keeps_the_page(tmp_path, bars, code):
     assert (tmp_path / values["report"]).is_file()
     assert (tmp_path / "r.json").is_file()
     assert ("All 2 bars reached." in done.stdout) == (code == 0), done.stdout
+
+
+@pytest.mark.parametrize(("minutes", "outcome"), [("", "2 passed"), ("60", "2 passed"), ("0", "1 passed, 1 skipped")])
+def test_slow_tests_come_last_and_not_after_the_time_that_is_given(tmp_path, minutes, outcome):
+    shutil.copy(ROOT / "tests/conftest.py", tmp_path)
+    (tmp_path / "pytest.ini").write_text("[pytest]\nmarkers = slow: long\n")
+    (tmp_path / "test_it.py").write_text(
+        "import pytest\n@pytest.mark.slow\ndef test_long(): pass\ndef test_short(): pass\n"
+    )
+    words = ["-c", "pytest.ini", "-v", "-ra", "-p", "no:randomly", "-p", "no:cacheprovider", "-n", "0"]
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", *words],
+        cwd=tmp_path,
+        env={**os.environ, "OPENSET_TEST_MINUTES": minutes},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert f"= {outcome} in " in done.stdout, done.stdout + done.stderr
+    first, second = re.findall(r"::(test_\w+) [PS]", done.stdout)
+    assert {first, second} == {"test_long", "test_short"}
+    assert first == ("test_short" if minutes else "test_long")
+    assert ("make test-all runs all" in done.stdout) == ("skipped" in outcome)
+
+
+def test_what_holds_before_a_change_lands_is_made_by_the_makefile():
+    lines = (ROOT / ".ci/run").read_text("utf-8").splitlines()
+    made = [line.split()[1] for line in lines if line.startswith("make ")]
+    assert made == ["environment", "test-all", "fuzz"]
+    assert set(made) <= TARGETS
