@@ -89,7 +89,7 @@ OTHERS = [
 ]
 
 
-@pytest.mark.parametrize("method", ["openauc", "knn", *(pytest.param(name, marks=pytest.mark.slow) for name in OTHERS)])
+@pytest.mark.parametrize("method", ["openauc", "knn", *OTHERS])
 def test_methods_and_scores_tell_unknowns(method, data):
     model = fast(method).fit(*data["train"])
     labels = np.where(data["test"][1] < 6, data["test"][1], -2)
