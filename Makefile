@@ -4,7 +4,8 @@ VENV := .venv
 BIN := $(VENV)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
 CONSTRAINTS ?= --constraint constraints.txt
 # One process per core, and one thread in each: small networks do not gain from a second.
-PYTEST := OMP_NUM_THREADS=1 $(BIN)/pytest -n auto
+# Modules stay compiled, since many tests start the command anew.
+PYTEST := PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 $(BIN)/pytest -n auto
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check $(CONSTRAINTS)
 
 .PHONY: demo test test-all environment lint types tests every-test fuzz chaos mutation adapters docs wheel changelog clean
