@@ -8,7 +8,7 @@ CONSTRAINTS ?= --constraint constraints.txt
 PYTEST := PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 $(BIN)/pytest -n auto
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check $(CONSTRAINTS)
 
-.PHONY: demo test test-all environment lint types tests every-test fuzz chaos mutation adapters docs wheel changelog clean
+.PHONY: demo test test-all environment lint types tests every-test fuzz chaos mutation adapters cluster docs wheel changelog clean
 
 demo: $(VENV)/.demo
 	$(BIN)/openset demo --out openset-demo
@@ -60,6 +60,13 @@ adapters: $(VENV)/.dev
 	$(INSTALL) --no-deps --upgrade --target .adapters torchvision timm pytorch-ood
 	PYTHONPATH=.adapters $(BIN)/pytest tests/detection/test_predict.py tests/backbones/test_timm.py tests/models/test_published.py tests/train/test_pytorch_ood.py tests/posthoc/test_against_pytorch_ood.py tests/conformance
 
+# Ray and submitit, with what they need, in an environment of their own: workers are started and killed.
+CLUSTER := .cluster
+cluster:
+	$(PYTHON) -m venv $(CLUSTER)
+	$(CLUSTER)/bin/python -m pip install --quiet --disable-pip-version-check $(CONSTRAINTS) --editable '.[dev,ray,slurm]'
+	OMP_NUM_THREADS=1 $(CLUSTER)/bin/pytest -n 0 tests/scale/test_ray.py tests/scale/test_ray_faults.py tests/studies/test_ray.py tests/studies/test_slurm.py tests/models/test_ray.py tests/_io/test_ray_cluster.py tests/scale/test_stores.py
+
 docs: $(VENV)/.dev
 	$(INSTALL) --editable '.[docs]'
 	$(BIN)/mkdocs build --strict
@@ -77,7 +84,7 @@ changelog: $(VENV)/.dev
 	$(BIN)/towncrier build --draft --version next
 
 clean:
-	rm -rf $(VENV) .adapters build dist site openset-demo .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) .adapters .cluster build dist site openset-demo .pytest_cache .mypy_cache .ruff_cache
 
 # An environment is made once and made again when the project's dependencies change.
 $(BIN)/python:

@@ -1,7 +1,7 @@
 """Rows that do not fit into memory: bounds and exact values beside a scan of the same columns, all in one run.
 
     python benchmarks/scale.py [--rows 10000000 100000000] [--folder DIR] [--classes 10] [--memory 10000000]
-                               [--engine ray] [--workers 2] [--no-intervals] [--keep]
+                               [--singly 100000000] [--engine ray] [--workers 2] [--no-intervals] [--keep]
 
 Each size is made once (float32 score, int16 label and prediction, 10,000,000 rows in a file), then measured in
 processes of their own: CPU seconds, peak memory, and ratios to a scan by polars that reads every value of the three
@@ -59,6 +59,17 @@ frame = pl.read_parquet({folder!r} + "/*.parquet")
 made = evaluate(Scores(*(frame[name].to_numpy() for name in ("label", "prediction", "unknown_score"))),
                 intervals={intervals})
 found = [one.as_json() for one in made.results]
+"""
+
+_SINGLY = """
+import json, sys
+from dataclasses import replace
+import polars as pl
+from openset import Scores
+from openset.metrics import METRICS
+frame = pl.read_parquet({folder!r} + "/*.parquet")
+counts = Scores(*(frame[name].to_numpy() for name in ("label", "prediction", "unknown_score"))).counts("all")
+found = [METRICS[name].of(replace(counts), **params) for name, params in json.loads({asked!r})]
 """
 
 
@@ -122,6 +133,14 @@ def measure(folder, n, arguments):
             runs[memory] = measured(_MEMORY, folder=str(folder), intervals="intervals" in name)
             same = without_bounds(runs[name]["found"]) == without_bounds(runs[memory]["found"])
             notes.append(f"{name}: {'the same bits as' if same else 'NOT the same as'} in memory")
+    elif n <= arguments.singly:  # all at once would not fit
+        wanted = [one for one in runs["exact"]["found"] if one["against"] == "all"]
+        asked = json.dumps([[one["name"], one["params"]] for one in wanted])
+        runs["in memory, one by one"] = singly = measured(_SINGLY, folder=str(folder), asked=asked)
+        same = [one["value"] for one in wanted] == singly["found"]
+        notes.append(
+            f"{len(wanted)} metrics against all: {'the same bits as' if same else 'NOT the same as'} in memory"
+        )
     held = all(
         bound["least"] <= value["value"] <= bound["most"]
         for bound, value in zip(runs["bounds"]["found"], runs["exact"]["found"], strict=True)
@@ -136,6 +155,7 @@ def main():
     parser.add_argument("--folder", type=Path, default=Path("scale-benchmark"))
     parser.add_argument("--classes", type=int, default=10)
     parser.add_argument("--memory", type=int, default=10**7)
+    parser.add_argument("--singly", type=int, default=0, help="also compare up to so many rows, one metric at a time")
     parser.add_argument("--engine", default="local")
     parser.add_argument("--workers", type=int, default=None)
     parser.add_argument("--no-intervals", action="store_true")

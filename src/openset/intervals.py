@@ -345,21 +345,49 @@ def compare(
     evaluators = [evaluator(scores, requests) for scores in (first, second)]
     a, b = bootstrap_values(evaluators, first, n_resamples=n_resamples, seed=seed)
     values = [evaluate(None) for evaluate in evaluators]
-    lost, width = spread_corrections(first, requests), card.span[1] - card.span[0]
-    difference = _percentiles(values[0] - values[1], a - b, level, lost, [(-width, width)])[0]
-    gap = restore_spread(a - b, lost)[:, 0] if np.isfinite(lost[0]) else np.zeros(n_resamples)
-    # Twice the smaller fraction of resamples on either side of zero, counting the data itself, never exactly 0.
-    tail = min(np.count_nonzero(gap <= 0), np.count_nonzero(gap >= 0))
+    lost = float(spread_corrections(first, requests)[0])
+    difference, p_value = resampled_difference(
+        card, float(values[0][0] - values[1][0]), (a - b)[:, 0], lost=lost, level=level
+    )
     return Comparison(
         metric,
         percentile_intervals(first, requests, values[0], a, level)[0],
         percentile_intervals(second, requests, values[1], b, level)[0],
         difference,
-        float(min(1.0, 2 * (tail + 1) / (n_resamples + 1))),
+        p_value,
         len(first.counts(against).ranking.score),
         params,
         against,
     )
+
+
+def resampled_difference(
+    card: Metric, gap: float, resampled: Array, *, lost: float, level: float
+) -> tuple[Interval, float]:
+    """Interval and p-value of a difference of two models from its values (resamples,) on the same resamples.
+
+    `lost`: the factor by which their spread is too small.
+    """
+    width = card.span[1] - card.span[0]
+    found = _percentiles(np.array([gap]), resampled[:, None], level, np.array([lost]), [(-width, width)])[0]
+    spread = restore_spread(resampled, lost) if np.isfinite(lost) else np.zeros(len(resampled))
+    # Twice the smaller fraction of resamples on either side of zero, counting the data itself, never exactly 0.
+    tail = min(np.count_nonzero(spread <= 0), np.count_nonzero(spread >= 0))
+    return found, float(min(1.0, 2 * (tail + 1) / (len(resampled) + 1)))
+
+
+def delong_difference(gap: float, error: float, n_pairs: float, *, level: float) -> tuple[Interval, float]:
+    """Interval and p-value of a difference of two models from its standard error.
+
+    `n_pairs`: the smaller number of knowns and open-set samples.
+    """
+    if n_pairs < 2:  # one sample of a kind says nothing about how samples of that kind differ
+        return Interval(gap, -1.0, 1.0, level, "exact", None), 1.0
+    reach = NormalDist().inv_cdf((1 + level) / 2) * error
+    # Without spread, all of the pairs that share no sample agree on which model is better: a sign test of these.
+    sign_test = 1.0 if gap == 0 else min(1.0, 2 * 0.5**n_pairs)
+    p_value = 2 * NormalDist().cdf(-abs(gap) / error) if error > 0 else sign_test
+    return Interval(gap, max(gap - reach, -1.0), min(gap + reach, 1.0), level, "delong", error), p_value
 
 
 def _compare_delong(
@@ -371,16 +399,7 @@ def _compare_delong(
     variance = _mean_variance(known_a - known_b) + _mean_variance(open_a - open_b)
     value_a, value_b = (METRICS[metric].of(counts) for counts in both)
     gap = value_a - value_b
-    error = variance**0.5
-    reach = NormalDist().inv_cdf((1 + level) / 2) * error
-    n_pairs = min(len(known_a), len(open_a))
-    if n_pairs < 2:  # one sample of a kind says nothing about how samples of that kind differ
-        p_value, difference = 1.0, Interval(gap, -1.0, 1.0, level, "exact", None)
-    else:
-        # Without spread, all of the pairs that share no sample agree on which model is better: a sign test of these.
-        sign_test = 1.0 if gap == 0 else min(1.0, 2 * 0.5**n_pairs)
-        p_value = 2 * NormalDist().cdf(-abs(gap) / error) if error > 0 else sign_test
-        difference = Interval(gap, max(gap - reach, -1.0), min(gap + reach, 1.0), level, "delong", error)
+    difference, p_value = delong_difference(gap, variance**0.5, min(len(known_a), len(open_a)), level=level)
     intervals = [delong_of(METRICS[metric], counts, level=level) for counts in both]
     n = len(both[0].ranking.score)
     return Comparison(metric, intervals[0], intervals[1], difference, p_value, n, params, against)

@@ -2,6 +2,7 @@ import re
 from functools import partial
 
 import numpy as np
+import polars as pl
 import pytest
 
 from openset import Scores, bootstrap
@@ -444,6 +445,36 @@ def test_a_folder_and_a_pattern_give_the_table_of_one_file(openset, fifty, load,
     assert load(many)["metrics"] == load(one)["metrics"]
 
 
+@pytest.mark.parametrize(("first", "second"), [("one.parquet", "logs"), ("logs", "one.parquet")])
+def test_many_rows_of_two_models_are_counted(openset, fifty, load, monkeypatch, first, second):
+    plain = fifty / "plain.json"
+    assert openset("compare", fifty / "one.parquet", fifty / "one.parquet", "--json", plain).code == 0
+    monkeypatch.setattr("openset.evaluation.LARGE", 2000)
+    found = openset("compare", fifty / first, fifty / second, "--engine", "local", "--json", fifty / "c.json")
+    assert found.code == 0, found.err
+    assert "2,000 rows in 50 files; exact values in two passes, and one pass over the rows of both" in found.err
+    for one, memory in zip(load(fifty / "c.json")["comparisons"], load(plain)["comparisons"], strict=True):
+        assert (one["name"], one["params"], one["n"]) == (memory["name"], memory["params"], memory["n"])
+        assert one["first"]["value"] == memory["first"]["value"]
+        assert (one["value"], one["p_value"]) == (0, 1)
+    assert "2,000 samples, against all" in found.out
+
+
+@pytest.mark.parametrize("rule", ["at_fpr=0.1", "best_f"])
+def test_a_threshold_of_many_rows_is_counted(openset, fifty, load, monkeypatch, rule):
+    words = ["threshold", fifty / "one.parquet", "--rule", rule, "--apply", fifty / "one.parquet", "--unknown-share"]
+    memory = openset(*words, "0.2", "--json", fifty / "memory.json")
+    monkeypatch.setattr("openset.evaluation.LARGE", 2000)
+    words = [fifty / "logs" if word == fifty / "one.parquet" else word for word in words]
+    found = openset(*words, "0.2", "--json", fifty / "counted.json")
+    assert (memory.code, found.code) == (0, 0), found.err
+    assert "2,000 rows in 50 files; the exact threshold in two passes." in found.err
+    assert found.out.replace("logs", "one.parquet").split() == memory.out.split()
+    one, other = load(fifty / "counted.json"), load(fifty / "memory.json")
+    for key in ("value", "achieved", "applied", "n", "known_precision"):
+        assert one[key] == other[key], key
+
+
 @pytest.mark.parametrize("name", ["logs", "logs/*.parquet"])
 def test_the_other_commands_take_a_folder_and_a_pattern_too(openset, fifty, load, name):
     one, many = fifty / "one.json", fifty / "many.json"
@@ -462,6 +493,27 @@ def test_the_other_commands_take_a_folder_and_a_pattern_too(openset, fifty, load
             assert len(of_many["files"]) == 50
         for key in {"comparisons", "metrics", "value", "achieved", "applied", "n", "unknown"} & set(of_one):
             assert of_many[key] == of_one[key], key
+
+
+def test_decisions_on_the_engine_are_those_without_it(openset, fifty, load):
+    frozen, out = fifty / "t.json", fifty / "decisions"
+    assert openset("threshold", fifty / "one.parquet", "--rule", "at_fpr=0.1", "--out", frozen).code == 0
+    words = ("apply", frozen, fifty / "logs", "--json")
+    assert openset(*words, fifty / "plain.json", "--out", fifty / "d.parquet").code == 0
+    found = openset(*words, fifty / "engine.json", "--out", out, "--engine", "local")
+    assert found.code == 0, found.err
+    assert load(fifty / "engine.json") == load(fifty / "plain.json")
+    columns = ["decision", "prediction", "unknown_score", "margin"]
+    parts = pl.concat(pl.read_parquet(file) for file in sorted(out.iterdir()))
+    assert len(list(out.iterdir())) == 50
+    whole = pl.read_parquet(fifty / "d.parquet")
+    assert parts.select(pl.col(columns).cast(pl.String)).equals(whole.select(pl.col(columns).cast(pl.String)))
+    again = openset(*words, fifty / "engine.json", "--out", out, "--engine", "local")
+    assert (again.code, "folder" in again.err) == (2, True)
+    assert (
+        "a name without ending" in openset(*words, fifty / "e.json", "--out", fifty / "d.csv", "--engine", "local").err
+    )
+    assert not [one for one in fifty.iterdir() if one.name.startswith(".")]
 
 
 def test_only_evaluate_reads_addresses_in_parts(openset, tmp_path):

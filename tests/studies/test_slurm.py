@@ -16,6 +16,7 @@ from openset.studies.executors.slurm import OnSlurm
 
 pytest.importorskip("submitit", reason="submitit is not installed: pip install 'openset[slurm]'")
 
+SHORT = ["--set", "train.epochs=40", "--set", "backbone.width=8"]
 GRID = ["bench", "-m", "softmax,maxlogit,openauc", "--splits", "0", "--engine", "slurm"]
 OPENSET = [sys.executable, "-c", "from openset.cli import main; main()"]
 COMMANDS = {
@@ -41,7 +42,8 @@ while words[0].startswith("--"):
 os.execvp(words[0], words)
 """,
     "scontrol": """
-import os, subprocess, sys
+import os, subprocess, sys, time
+time.sleep(float(os.environ.get("FAKE_DELAY", 0)))
 open(os.environ["FAKE_SLURM"] + "/requeued", "a").write(" ".join(sys.argv[1:]) + "\\n")
 subprocess.Popen(["bash", os.environ["FAKE_SCRIPT"]], start_new_session=True)
 """,
@@ -73,7 +75,7 @@ def openset(*words):
 @pytest.fixture(scope="module")
 def undisturbed(tmp_path_factory):
     out = tmp_path_factory.mktemp("undisturbed")
-    words = [*OPENSET, *GRID[:-2], "--set", "train.epochs=60", "--out", str(out)]
+    words = [*OPENSET, *GRID[:-2], *SHORT, "--out", str(out)]
     subprocess.run(words, check=True, capture_output=True)
     return weights(out)
 
@@ -90,15 +92,16 @@ def test_jobs_of_this_machine(tmp_path):
     assert (tmp_path / "bench.md").exists()
 
 
-def test_a_job_that_is_stopped_and_requeued_goes_on(tmp_path, slurm, undisturbed):
+def test_a_job_that_is_stopped_and_requeued_goes_on(tmp_path, slurm, undisturbed, monkeypatch):
+    monkeypatch.setenv("FAKE_DELAY", "15")  # Slurm takes its time, in which the training must not end
     out = tmp_path / "runs"
-    words = [*OPENSET, *GRID, "--slurm", "slurm_partition=gpu", "--set", "train.epochs=60", "--out", str(out)]
+    words = [*OPENSET, *GRID, "--slurm", "slurm_partition=gpu", *SHORT, "--out", str(out)]
     running = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     try:
-        folder, job = in_training(out, most=8)  # far from its end: it goes on until the job has ended
+        folder, job = in_training(out, most=20)
         os.kill(job, signal.SIGTERM)  # Slurm sends this first when it takes the machine away: it is let pass
         os.kill(job, signal.SIGUSR2)
-        printed, errors = running.communicate(timeout=600)
+        printed, errors = running.communicate(timeout=1800)
     finally:
         running.kill()
         running.communicate()

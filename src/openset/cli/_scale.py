@@ -1,9 +1,9 @@
 """Files that are many rows of one model: the options, the choice between exact values and bounds, the progress."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -14,6 +14,8 @@ from openset.errors import OpenSetError
 
 if TYPE_CHECKING:
     from openset.evaluation import Also, Evaluation
+    from openset.intervals import Comparison
+    from openset.operating import Rates, Threshold
     from openset.scale.source import Source
     from openset.scores import Scores
 
@@ -91,6 +93,86 @@ class Scale:
         counted = self.bounds or self.engine == "ray" or source.n_rows >= LARGE
         return None if counted else read_all(source)
 
+    def read_one(self, text: str, reading: Reading) -> "Scores | Source":
+        """One model's rows in memory, or the files of rows that are to be counted."""
+        source = self.open(text)
+        if source is not None and reading != Reading():
+            raise OpenSetError(
+                f"{text}: --score, --fit and labels as words are for single files: score the rows first."
+            )
+        return self.read(Path(text), source, reading) or source  # type: ignore[return-value]
+
+    def compare(
+        self,
+        sources: "tuple[Source, Source]",
+        metrics: "Sequence[tuple[str, Mapping[str, Any]]]",
+        *,
+        against: str,
+        n_resamples: int | None,
+        seed: int,
+    ) -> "tuple[list[Comparison], list[Evaluation]]":
+        """The differences of two models whose rows are counted, with a line that says how, and progress."""
+        from openset.scale.comparison import COMPARING, compare_sources
+
+        for source in sources:
+            say(f"{_many(source)}; exact values in two passes, and one pass over the rows of both models.", err=True)
+        with progress("Counting rows", sources[0].n_rows * COMPARING, unit="rows") as advance:
+            return compare_sources(
+                *sources,
+                metrics,
+                against=against,
+                n_resamples=n_resamples,
+                seed=seed,
+                engine=self.engine or "local",
+                temp=self.temp,
+                progress=advance,
+            )
+
+    def read_pair(self, texts: Sequence[str], reading: Reading) -> "list[Scores] | tuple[Source, Source]":
+        """Two models: both in memory, or both as files of rows that are to be counted."""
+        from openset.scale.source import Source, open_source
+        from openset.scores import Scores
+
+        found = [self.read_one(text, reading) for text in texts]
+        in_memory = [one for one in found if isinstance(one, Scores)]
+        if len(in_memory) == len(found):
+            return in_memory
+        first, second = (
+            one if isinstance(one, Source) else open_source(text) for one, text in zip(found, texts, strict=True)
+        )
+        return first, second
+
+    def choose(self, rows: "Scores | Source", rule: str, against: str, unknown_share: float | None) -> "Threshold":
+        """A threshold by a rule; of rows that are counted with a line that says how, and progress."""
+        from openset.operating import choose
+        from openset.scale.thresholds import CHOOSING, choose_from
+        from openset.scores import Scores
+
+        if isinstance(rows, Scores):
+            return choose(rows, rule, against=against, unknown_share=unknown_share)
+        say(f"{_many(rows)}; the exact threshold in two passes.", err=True)
+        with progress("Counting rows", rows.n_rows * CHOOSING, unit="rows") as advance:
+            return choose_from(
+                rows,
+                rule,
+                against=against,
+                unknown_share=unknown_share,
+                engine=self.engine or "local",
+                temp=self.temp,
+                progress=advance,
+            )
+
+    def apply(self, rows: "Scores | Source", threshold: "Threshold", *, against: str, force: bool = False) -> "Rates":
+        """What a threshold does to the rows."""
+        from openset.scale.thresholds import apply_to
+        from openset.scores import Scores
+
+        if isinstance(rows, Scores):
+            return threshold.apply(rows, against=against, force=force)
+        engine = self.engine or "local"
+        with progress("Deciding", rows.n_rows, unit="rows") as advance:
+            return apply_to(rows, threshold, against=against, force=force, engine=engine, progress=advance)
+
     def evaluate(
         self,
         source: "Source",
@@ -115,8 +197,7 @@ class Scale:
                 "exact": f" (up to {MOST_EXACT:,} rows; --bounds is quicker)",
                 "bounds": f" (more than {MOST_EXACT:,} rows; --exact takes about four times as long)",
             }[mode]
-        n_files = len(source.files)
-        say(f"{source.name}: {source.n_rows:,} rows in {n_files:,} file{'s' * (n_files > 1)}; {how}{hint}.", err=True)
+        say(f"{_many(source)}; {how}{hint}.", err=True)
         with progress("Counting rows", source.n_rows * steps_for(mode), unit="rows") as advance:
             return evaluate_source(
                 source,
@@ -132,16 +213,16 @@ class Scale:
             )
 
 
-def read_one(text: str, reading: Reading) -> "Scores":
-    """One model's rows in memory: of a file, or of all files of a folder, a pattern or an address."""
-    from openset._io.parquet_files import is_many
-    from openset.scale.source import open_source
+def _many(source: "Source") -> str:
+    n_files = len(source.files)
+    return f"{source.name}: {source.n_rows:,} rows in {n_files:,} file{'s' * (n_files > 1)}"
 
-    if not is_many(text):
-        return reading.read(Path(text))
-    if reading != Reading():
-        raise OpenSetError(f"{text}: --score, --fit and labels as words are for single files: score the rows first.")
-    return read_all(open_source(text))
+
+def in_memory(rows: "Mapping[Path, Scores | Source]") -> "dict[Path, Scores]":
+    """Without the files that are counted."""
+    from openset.scores import Scores
+
+    return {file: one for file, one in rows.items() if isinstance(one, Scores)}
 
 
 def found_files(texts: Sequence[str]) -> list[Path]:

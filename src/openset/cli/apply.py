@@ -8,7 +8,7 @@ import typer
 from openset._core.numbers import exact, percents
 from openset.cli._console import BackgroundOption, JsonOption, ScoreOption, console, progress, table
 from openset.cli._outputs import check_outputs
-from openset.cli._scale import found_files
+from openset.cli._scale import EngineOption, found_files
 from openset.cli.threshold import ForceOption, read_threshold
 
 if TYPE_CHECKING:
@@ -35,13 +35,19 @@ def command(
         ),
     ],
     out: Annotated[
-        Path | None, typer.Option("--out", help="Write the decisions to this file: .csv, .tsv, .parquet or .json.")
+        Path | None,
+        typer.Option(
+            "--out",
+            help="Write the decisions to this file: .csv, .tsv, .parquet or .json; with --engine, to a new folder, a "
+            "Parquet file for each file.",
+        ),
     ] = None,
     score: ScoreOption = None,
     fit: FittedOption = None,
     background: BackgroundOption = False,
     force: ForceOption = False,
     json: JsonOption = None,
+    engine: EngineOption = None,
 ) -> None:
     """Decide about samples without labels: a class, or "unknown" if the unknown score is above the threshold.
 
@@ -50,19 +56,24 @@ def command(
 
     Example: openset apply threshold.json today.parquet --out decisions.csv
     Example: openset apply threshold.json 'logs/*.parquet' --out decisions.parquet
+    Example: openset apply threshold.json logs/ --out decisions --engine ray
     Example: openset apply threshold.json outputs.npz --fit train.npz --out decisions.parquet
     """
     from openset._io.json_files import write_json
     from openset._io.table_sinks import check_sink
     from openset.operating.applying import SCHEMA, apply_to_files
+    from openset.scale.applying import apply_on
 
     paths = found_files(files)
     check_outputs(out, json, inputs=[threshold, *paths, fit])
-    if out is not None:
+    if out is not None and engine is None:
         check_sink(out)
     decider = make_decider(threshold, score, fit, background=background, force=force)
     with progress("Deciding", None) as advance:
-        applied = apply_to_files(decider, paths, out, shown=_SHOWN if out is None else 0, progress=advance)
+        if engine is not None:
+            applied = apply_on(decider, paths, out, engine=engine, progress=advance)
+        else:
+            applied = apply_to_files(decider, paths, out, shown=_SHOWN if out is None else 0, progress=advance)
     if json is not None:
         write_json(json, {"schema": SCHEMA, "threshold": decider.threshold.as_json(), **applied.as_json()})
     _show(applied, decider, out)

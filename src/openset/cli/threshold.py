@@ -24,13 +24,14 @@ from openset.cli._console import (
     table,
 )
 from openset.cli._outputs import check_outputs
-from openset.cli._scale import read_one
+from openset.cli._scale import EngineOption, Scale, TempOption, in_memory
 from openset.errors import OpenSetError, OpenSetWarning, check_share
 
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from openset.operating import Rates, Threshold
+    from openset.operating import Origin, Rates, Threshold
+    from openset.scale.source import Source
     from openset.scores import Scores
 
 ForceOption = Annotated[
@@ -90,6 +91,8 @@ def command(
     force: ForceOption = False,
     out: Annotated[Path | None, typer.Option("--out", help="Write the frozen threshold to this JSON file.")] = None,
     json: JsonOption = None,
+    engine: EngineOption = None,
+    temp: TempOption = None,
     rules: Annotated[
         bool, typer.Option("--rules", help="List the rules and exit.", callback=_list_rules, is_eager=True)
     ] = False,
@@ -100,16 +103,17 @@ def command(
     classes that it was chosen on; applied to others, the command stops and says what differs.
 
     Example: openset threshold val.parquet --rule at_acceptance=0.95 --out threshold.json --apply test.parquet
+    Example: openset threshold 'logs/*.parquet' --rule at_fpr=0.01 --engine ray --temp /shared/scratch
     """
     from rich.markup import escape
 
     from openset._io.json_files import write_json
-    from openset.operating import Origin, choose
     from openset.operating.rule_card import parse_rule
 
     file = Path(validation)
     check_outputs(out, json, inputs=[file, None if apply is None else Path(apply), fit])
     reading = Reading(score, background, fit, unknown_label, negative_label, known_class)
+    scale = Scale(engine, temp=temp)
     if unknown_share is not None:
         taken = rule is not None and "unknown_share" in parse_rule(rule)[0].parameters
         _check_share(unknown_share, used=apply is not None or taken)
@@ -121,18 +125,18 @@ def command(
     else:
         if rule is None:
             raise OpenSetError("Say how to choose the threshold, for example --rule at_acceptance=0.95.")
-        chosen_on = read_one(validation, reading)
+        chosen_on = scale.read_one(validation, reading)
         with naming_files(file):
-            frozen = choose(chosen_on, rule, against=against, unknown_share=unknown_share)
+            frozen = scale.choose(chosen_on, rule, against, unknown_share)
     given = {} if chosen_on is None else {file: chosen_on}
     applied = precision = None
     notes = frozen.notes
     if apply is not None:
-        applied_to = given[Path(apply)] = read_one(apply, reading)
+        applied_to = given[Path(apply)] = scale.read_one(apply, reading)
         with naming_files(Path(apply)):
-            applied = frozen.apply(applied_to, against=against, force=force)
-            precision = None if unknown_share is None else _precision(applied_to, applied, unknown_share, against)
-        notes += [f"{apply}: {note}" for note in [*frozen.origin.notes_for(Origin.of(applied_to)), *applied.notes]]
+            applied = scale.apply(applied_to, frozen, against=against, force=force)
+            precision = None if unknown_share is None else _precision(applied, unknown_share, against)
+        notes += [f"{apply}: {note}" for note in [*frozen.origin.notes_for(_origin(applied_to)), *applied.notes]]
     if out is not None:
         frozen.write(out)
     if json is not None:
@@ -145,20 +149,11 @@ def command(
         }
         optional = ("unknown_share", "applied", "known_precision")
         write_json(json, {key: value for key, value in content.items() if value is not None or key not in optional})
-    show_notes(given)
-    screen = console()
-    made_for = frozen.origin.score_text
-    screen.print(
-        f"Threshold [bold]{exact(frozen.value)}[/bold] by rule {escape(frozen.rule)}, chosen on {frozen.n:,} samples"
-        + (f", score {escape(made_for)}." if made_for else ".")
-    )
+    show_notes(in_memory(given))
     # A frozen threshold keeps the shares; the accuracy can be given where the scores it was chosen on are at hand.
-    chosen = frozen.achieved if chosen_on is None else frozen.apply(chosen_on, against=against)
-    screen.print(_shares(chosen, applied, "" if apply is None else Path(apply).name))
-    if applied is not None:
-        screen.print(
-            f"In brackets: {100 * applied.level:g} % intervals, exact (Clopper-Pearson).", style="dim", markup=False
-        )
+    chosen = frozen.achieved if chosen_on is None else scale.apply(chosen_on, frozen, against=against)
+    _show(frozen, chosen, applied, "" if apply is None else Path(apply).name)
+    screen = console()
     if precision is not None:
         screen.print(
             f"If {100 * (unknown_share or 0):.3g}\u00a0% of what arrives is unknown, {percent(precision)} of what is "
@@ -168,6 +163,22 @@ def command(
         screen.print(f"Note: {note}", style="yellow", highlight=False, markup=False)
     if out is not None:
         screen.print(f"Frozen in {escape(str(out))}.")
+
+
+def _show(frozen: "Threshold", chosen: Mapping[str, float], applied: "Rates | None", name: str) -> None:
+    from rich.markup import escape
+
+    screen = console()
+    made_for = frozen.origin.score_text
+    screen.print(
+        f"Threshold [bold]{exact(frozen.value)}[/bold] by rule {escape(frozen.rule)}, chosen on {frozen.n:,} samples"
+        + (f", score {escape(made_for)}." if made_for else ".")
+    )
+    screen.print(_shares(chosen, applied, name))
+    if applied is not None:
+        screen.print(
+            f"In brackets: {100 * applied.level:g} % intervals, exact (Clopper-Pearson).", style="dim", markup=False
+        )
 
 
 def read_threshold(path: Path) -> "Threshold":
@@ -214,11 +225,18 @@ def _check_share(unknown_share: float, *, used: bool) -> None:
         )
 
 
-def _precision(scores: "Scores", applied: "Rates", unknown_share: float, against: str) -> float:
+def _origin(rows: "Scores | Source") -> "Origin":
+    from openset.operating import Origin
+    from openset.scores import Scores
+
+    return Origin.of(rows) if isinstance(rows, Scores) else Origin.known_by(rows.meta, rows.class_names)
+
+
+def _precision(applied: "Rates", unknown_share: float, against: str) -> float:
     """Of accepted samples the fraction that is known, in deployment."""
     from openset._core.checks import require_both
     from openset._core.decisions import precision_at_share
 
-    known = int((scores.labels >= 0).sum())
-    require_both(known, applied.rates["fpr"].n if "fpr" in applied else 0, against)
+    known, opened = (applied.rates[key].n if key in applied else 0 for key in ("acceptance", "fpr"))
+    require_both(known, opened, against)
     return float(precision_at_share(applied["acceptance"], applied["fpr"], unknown_share))

@@ -1,11 +1,15 @@
 """What a threshold does to samples: fractions with exact intervals, one for each kind of open-set sample."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from openset._core.checks import RESERVED_GROUPS, Bools, open_mask
+import numpy as np
+from numpy.typing import NDArray
+
+from openset._core.checks import NEGATIVE, RESERVED_GROUPS, Bools, Ints, open_mask
+from openset._core.kinds import OpenKind, against_choices, chosen_kinds
 from openset._core.shown import Shown
 from openset.intervals import Interval, clopper_pearson
 from openset.operating.notes import NEARLY_ALL, notes_on
@@ -102,27 +106,73 @@ class Rates(Shown, Mapping[str, float]):
         }
 
 
+@dataclass(frozen=True)
+class Decided:
+    """How many samples of each kind there are, and how many of them a threshold accepts: two parts add up."""
+
+    known: int = 0
+    accepted: int = 0
+    """Accepted knowns,"""
+    right: int = 0
+    """of which so many are predicted as their own class."""
+    open: Mapping[OpenKind, tuple[int, int]] = field(default_factory=dict)
+    """Open-set samples of each kind, and the accepted ones."""
+
+    @classmethod
+    def of(cls, labels: Ints, predictions: Ints, accepted: Bools, groups: NDArray[Any] | None = None) -> "Decided":
+        """Of samples in memory."""
+        known = labels >= 0
+        taken = known & accepted
+        opened, found = ~known, {}
+        names, place = np.zeros(1, dtype=np.str_), np.zeros(int(opened.sum()), dtype=np.int64)
+        if groups is not None and opened.any():
+            names, place = np.unique(groups[opened], return_inverse=True)
+        code = 2 * place + (NEGATIVE - labels[opened].astype(np.int64))
+        sizes = np.bincount(code)
+        kept = np.bincount(code[accepted[opened]], minlength=len(sizes))
+        for one in np.flatnonzero(sizes).tolist():
+            found[OpenKind(NEGATIVE - one % 2, str(names[one // 2]))] = int(sizes[one]), int(kept[one])
+        right = int((taken & (predictions == labels)).sum())
+        return cls(int(known.sum()), int(taken.sum()), right, found)
+
+    def __add__(self, other: "Decided") -> "Decided":
+        kinds = sorted({*self.open, *other.open}, key=lambda kind: (kind.group, -kind.label))
+        pairs = {kind: (self.open.get(kind, (0, 0)), other.open.get(kind, (0, 0))) for kind in kinds}
+        return Decided(
+            self.known + other.known,
+            self.accepted + other.accepted,
+            self.right + other.right,
+            {kind: (one[0] + two[0], one[1] + two[1]) for kind, (one, two) in pairs.items()},
+        )
+
+    def rates(self, *, against: str = "all", level: float = 0.95) -> Rates:
+        """The fractions."""
+        counted = {
+            "acceptance": ("acceptance", "all", self.accepted, self.known),
+            "ccr": ("ccr", "all", self.right, self.known),
+            "accuracy_on_accepted": ("accuracy_on_accepted", "all", self.right, self.accepted),
+        }
+        for part in [against] if against != "all" else against_choices(tuple(self.open)):
+            n, accepted = self._asked(part)
+            counted[_key(part, against)] = ("fpr", part, accepted, n)
+        n, accepted = self._asked(against)
+        if self.known and n:
+            decided = self.right + n - accepted
+            counted["operational_accuracy"] = ("operational_accuracy", against, decided, self.known + n)
+        made = {key: Rate(name, part, count, n, level) for key, (name, part, count, n) in counted.items() if n}
+        return Rates(made, level)
+
+    def _asked(self, against: str) -> tuple[int, int]:
+        """Open-set samples that `against` names, and the accepted ones."""
+        chosen = chosen_kinds(tuple(self.open), against)
+        found = [both for both, is_chosen in zip(self.open.values(), chosen, strict=True) if is_chosen]
+        return sum(n for n, _ in found), sum(accepted for _, accepted in found)
+
+
 def rates_of(scores: Scores, rejected: Bools, *, against: str = "all", level: float = 0.95) -> Rates:
     """What becomes of the samples if those are `rejected`."""
-    known, accepted = scores.labels >= 0, ~rejected
-    right = known & (scores.predictions == scores.labels)
-    counted: dict[str, tuple[str, str, Bools, Bools]] = {
-        "acceptance": ("acceptance", "all", accepted, known),
-        "ccr": ("ccr", "all", accepted & right, known),
-        "accuracy_on_accepted": ("accuracy_on_accepted", "all", right, known & accepted),
-    }
-    for part in [against] if against != "all" else scores.against_choices():
-        counted[_key(part, against)] = ("fpr", part, accepted, open_mask(scores.labels, part, scores.groups))
-    asked = open_mask(scores.labels, against, scores.groups)
-    if known.any() and asked.any():
-        decided = (accepted & right) | (rejected & asked)
-        counted["operational_accuracy"] = ("operational_accuracy", against, decided, known | asked)
-    made = {}
-    for key, (name, part, which, among) in counted.items():
-        n = int(among.sum())
-        if n:
-            made[key] = Rate(name, part, int((which & among).sum()), n, level)
-    return Rates(made, level)
+    open_mask(scores.labels, against, scores.groups)  # says which groups there are
+    return Decided.of(scores.labels, scores.predictions, ~rejected, scores.groups).rates(against=against, level=level)
 
 
 def _key(part: str, asked: str) -> str:

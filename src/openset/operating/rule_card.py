@@ -10,6 +10,7 @@ from openset._core.registry import Registry
 from openset.errors import OpenSetError, did_you_mean, is_number
 
 if TYPE_CHECKING:
+    from openset.operating.picks import Pick
     from openset.operating.threshold import Threshold
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -25,6 +26,8 @@ class Rule:
     """As the command line writes it."""
     needs_open_set: bool
     """Whether it looks at open-set samples; the others are computed on knowns alone."""
+    pick: Callable[..., "Pick"] | None = None
+    """The same choice among counts, from the value and the options but `against`; None: only rows in memory tell."""
 
     @property
     def parameters(self) -> Mapping[str, inspect.Parameter]:
@@ -55,12 +58,14 @@ class Rule:
 RULES: Registry[Rule] = Registry("threshold rule")
 
 
-def rule(example: float | str, *, needs_open_set: bool) -> Callable[[Function], Function]:
+def rule(
+    example: float | str, *, needs_open_set: bool, pick: Callable[..., "Pick"] | None = None
+) -> Callable[[Function], Function]:
     """Register the decorated function under its own name; `example` is a value for it."""
 
     def register(function: Function) -> Function:
         name = function.__name__
-        RULES.add(name, Rule(name, function, f"{name}={_text(example)}", needs_open_set))
+        RULES.add(name, Rule(name, function, f"{name}={_text(example)}", needs_open_set, pick))
         return function
 
     return register

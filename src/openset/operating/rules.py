@@ -6,18 +6,24 @@ from typing import Any
 
 import numpy as np
 
-from openset._core.counts import Counts
-from openset._core.decisions import last_within, whole_number_for
+from openset._core.counts import Tally
+from openset._core.decisions import whole_number_for
 from openset.curves import Average, f_score_of, youden_of
 from openset.errors import OpenSetError, check_share
 from openset.operating.origin import Origin, numbered
+from openset.operating.picks import FIRST, Pick, Picked, highest, reaching, within
 from openset.operating.rates import rates_of
-from openset.operating.rule_card import RULES, parse_rule, rule
+from openset.operating.rule_card import RULES, Rule, parse_rule, rule
 from openset.operating.threshold import Threshold, made_now
 from openset.scores import Scores
 
 
-@rule(0.95, needs_open_set=False)
+def _acceptance_pick(acceptance: float) -> Pick:
+    check_share("at_acceptance", "acceptance", acceptance)
+    return reaching(lambda run: whole_number_for(acceptance, run.n_known))
+
+
+@rule(0.95, needs_open_set=False, pick=_acceptance_pick)
 def at_acceptance(scores: Scores, acceptance: float) -> Threshold:
     """Smallest threshold that accepts at least a fraction `acceptance` of the knowns; open-set samples are not needed.
 
@@ -30,40 +36,51 @@ def at_acceptance(scores: Scores, acceptance: float) -> Threshold:
     return _from_knowns(scores, value, RULES["at_acceptance"].text(acceptance))
 
 
-@rule(0.1, needs_open_set=True)
+def _fpr_pick(fpr: float) -> Pick:
+    check_share("at_fpr", "fpr", fpr, zero=True)
+    return within(fpr)
+
+
+@rule(0.1, needs_open_set=True, pick=_fpr_pick)
 def at_fpr(scores: Scores, fpr: float, *, against: str = "all") -> Threshold:
     """Largest threshold that accepts at most a fraction `fpr` of the open-set samples.
 
     >>> at_fpr(Scores([0, 0, -2, -2], [0, 0, 0, 0], [0.1, 0.3, 0.2, 0.9]), 0.5).value
     0.3
     """
-    check_share("at_fpr", "fpr", fpr, zero=True)
-    counts = scores.counts(against)
-    at = last_within(counts.open, counts.n_open, fpr)
-    return _freeze(scores, counts, at, RULES["at_fpr"].text(fpr, against=against))
+    return _picked(scores, _fpr_pick(fpr), RULES["at_fpr"].text(fpr, against=against), against)
 
 
-@rule("macro", needs_open_set=True)
+def _f_pick(average: Average = "macro") -> Pick:
+    return highest(lambda run: f_score_of(run, average).f_score, per_class=average == "macro")
+
+
+@rule("macro", needs_open_set=True, pick=_f_pick)
 def best_f(scores: Scores, average: Average = "macro", *, against: str = "all") -> Threshold:
     """Threshold of the largest open-set F-score (`average` macro or micro).
 
     >>> best_f(Scores([0, 0, -2, -2], [0, 0, 0, 0], [0.1, 0.3, 0.5, 0.9])).value
     0.3
     """
-    counts = scores.counts(against)
-    at = int(f_score_of(counts, average).f_score.argmax())
-    return _freeze(scores, counts, at, RULES["best_f"].text(average, against=against))
+    return _picked(scores, _f_pick(average), RULES["best_f"].text(average, against=against), against)
 
 
-@rule("macro", needs_open_set=True)
+def _youden_pick(average: Average = "macro") -> Pick:
+    return highest(lambda run: youden_of(run, average), per_class=average == "macro")
+
+
+@rule("macro", needs_open_set=True, pick=_youden_pick)
 def best_youden(scores: Scores, average: Average = "macro", *, against: str = "all") -> Threshold:
     """Threshold of the largest Youden index (`average` macro or micro)."""
-    counts = scores.counts(against)
-    at = int(youden_of(counts, average).argmax())
-    return _freeze(scores, counts, at, RULES["best_youden"].text(average, against=against))
+    return _picked(scores, _youden_pick(average), RULES["best_youden"].text(average, against=against), against)
 
 
-@rule(0.5, needs_open_set=True)
+def _accuracy_pick(unknown_share: float = 0.5) -> Pick:
+    check_share("best_accuracy", "unknown_share", unknown_share, zero=True)
+    return highest(lambda run: (1 - unknown_share) * run.ccr + unknown_share * (1 - run.fpr))
+
+
+@rule(0.5, needs_open_set=True, pick=_accuracy_pick)
 def best_accuracy(scores: Scores, unknown_share: float = 0.5, *, against: str = "all") -> Threshold:
     """Threshold at which most samples are decided correctly, if a fraction `unknown_share` of them is open-set.
 
@@ -73,13 +90,27 @@ def best_accuracy(scores: Scores, unknown_share: float = 0.5, *, against: str = 
     >>> best_accuracy(Scores([0, 0, -2, -2], [0, 0, 0, 0], [0.1, 0.3, 0.4, 0.9])).value
     0.3
     """
-    check_share("best_accuracy", "unknown_share", unknown_share, zero=True)
-    counts = scores.counts(against)
-    accuracy = (1 - unknown_share) * counts.ccr + unknown_share * (1 - counts.fpr)
-    return _freeze(scores, counts, int(accuracy.argmax()), RULES["best_accuracy"].text(unknown_share, against=against))
+    rule_text = RULES["best_accuracy"].text(unknown_share, against=against)
+    return _picked(scores, _accuracy_pick(unknown_share), rule_text, against)
 
 
-@rule(10, needs_open_set=True)
+def _cost_pick(
+    false_accept: float, *, false_reject: float = 1.0, misclassified: float = 1.0, unknown_share: float = 0.5
+) -> Pick:
+    costs = {"false_accept": false_accept, "false_reject": false_reject, "misclassified": misclassified}
+    for name, cost in costs.items():
+        if not (math.isfinite(cost) and cost >= 0):
+            raise OpenSetError(f"min_cost: '{name}' must be a cost of 0 or more, got {cost:g}.")
+    check_share("min_cost", "unknown_share", unknown_share, zero=True)
+
+    def saved(run: Tally) -> Any:
+        on_knowns = (1 - run.acceptance) * false_reject + (run.acceptance - run.ccr) * misclassified
+        return -(unknown_share * run.fpr * false_accept + (1 - unknown_share) * on_knowns)
+
+    return highest(saved)
+
+
+@rule(10, needs_open_set=True, pick=_cost_pick)
 def min_cost(
     scores: Scores,
     false_accept: float,
@@ -97,14 +128,7 @@ def min_cost(
     >>> min_cost(Scores([0, 0, -2, -2], [0, 0, 0, 0], [0.1, 0.3, 0.2, 0.9]), 10.0).value
     0.1
     """
-    costs = {"false_accept": false_accept, "false_reject": false_reject, "misclassified": misclassified}
-    for name, cost in costs.items():
-        if not (math.isfinite(cost) and cost >= 0):
-            raise OpenSetError(f"min_cost: '{name}' must be a cost of 0 or more, got {cost:g}.")
-    check_share("min_cost", "unknown_share", unknown_share, zero=True)
-    counts = scores.counts(against)
-    on_knowns = (1 - counts.acceptance) * false_reject + (counts.acceptance - counts.ccr) * misclassified
-    total = unknown_share * counts.fpr * false_accept + (1 - unknown_share) * on_knowns
+    pick = _cost_pick(false_accept, false_reject=false_reject, misclassified=misclassified, unknown_share=unknown_share)
     rule_text = RULES["min_cost"].text(
         false_accept,
         false_reject=false_reject,
@@ -112,10 +136,20 @@ def min_cost(
         unknown_share=unknown_share,
         against=against,
     )
-    return _freeze(scores, counts, int(total.argmin()), rule_text)
+    return _picked(scores, pick, rule_text, against)
 
 
-@rule(0.05, needs_open_set=False)
+def _conformal_pick(alpha: float, *, per_class: bool = False) -> Pick:
+    check_share("conformal", "alpha", alpha, one=False)
+    if per_class:
+        raise OpenSetError(
+            "A threshold for each class (conformal, per_class=true) is chosen on rows in memory: give one file of "
+            "them, or choose one threshold for all classes."
+        )
+    return reaching(lambda run: _conformal_place(int(run.n_known), alpha))
+
+
+@rule(0.05, needs_open_set=False, pick=_conformal_pick)
 def conformal(scores: Scores, alpha: float, *, per_class: bool = False) -> Threshold:
     """Split-conformal threshold: a new known is rejected with probability at most `alpha`, at any sample size.
 
@@ -152,9 +186,13 @@ def conformal(scores: Scores, alpha: float, *, per_class: bool = False) -> Thres
 
 def _conformal(known: Any, alpha: float) -> float:
     """The threshold for sorted scores of knowns; the largest number where they are too few."""
-    # Rounding keeps (n + 1) (1 - alpha) = 8.000000000000002 from becoming 9.
-    place = math.ceil(round((len(known) + 1) * (1 - alpha), 9))
+    place = _conformal_place(len(known), alpha)
     return float(known[place - 1] if place <= len(known) else np.finfo(known.dtype).max)
+
+
+def _conformal_place(n: int, alpha: float) -> int:
+    """How many of n knowns are to be accepted; more than there are, where these are too few."""
+    return math.ceil(round((n + 1) * (1 - alpha), 9))  # 8.000000000000002 must not become 9
 
 
 def choose(scores: Scores, rule: str, *, against: str = "all", unknown_share: float | None = None) -> Threshold:
@@ -167,6 +205,14 @@ def choose(scores: Scores, rule: str, *, against: str = "all", unknown_share: fl
     Traceback (most recent call last):
     openset.errors.OpenSetError: at_fpr: 'fpr' must be in [0, 1], got 95. Did you mean 0.95?
     """
+    card, given = settled_rule(rule, against, unknown_share)
+    if card.needs_open_set and not (scores.labels < 0).any():
+        raise needs_open_set(rule, len(scores))
+    return card.function(scores, **given)
+
+
+def settled_rule(rule: str, against: str = "all", unknown_share: float | None = None) -> tuple[Rule, dict[str, Any]]:
+    """A rule and what it is given, in its own text and beside it."""
     card, given = parse_rule(rule)
     beside = {"against": None if against == "all" else against, "unknown_share": unknown_share}
     for option, value in beside.items():
@@ -176,19 +222,27 @@ def choose(scores: Scores, rule: str, *, against: str = "all", unknown_share: fl
             raise OpenSetError(
                 f"'{option}' is {given[option]} in the rule '{rule}' and {value} beside it: give it once."
             )
-    if card.needs_open_set and not (scores.labels < 0).any():
-        others = " or ".join(one.example for one in RULES.values() if not one.needs_open_set)
-        raise OpenSetError(
-            f"The rule '{rule}' needs open-set samples, and all {len(scores)} are known: mark open-set samples with "
-            f"label -1 (negative) or -2 (unknown), or choose by {others}, which need none."
-        )
-    return card.function(scores, **given)
+    return card, given
+
+
+def needs_open_set(rule: str, n: int) -> OpenSetError:
+    """What is said where a rule looks at open-set samples, and all n samples are known."""
+    others = " or ".join(one.example for one in RULES.values() if not one.needs_open_set)
+    return OpenSetError(
+        f"The rule '{rule}' needs open-set samples, and all {n} are known: mark open-set samples with "
+        f"label -1 (negative) or -2 (unknown), or choose by {others}, which need none."
+    )
+
+
+def needs_knowns(name: str, n: int) -> OpenSetError:
+    """What is said where a rule is computed on knowns, and none of n samples is known."""
+    return OpenSetError(f"{name}: found 0 known samples among {n}; the rule is computed on knowns.")
 
 
 def _sorted_knowns(scores: Scores, name: str) -> Any:
     known = scores.unknown_score[scores.labels >= 0]
     if not len(known):
-        raise OpenSetError(f"{name}: found 0 known samples among {len(scores)}; the rule is computed on knowns.")
+        raise needs_knowns(name, len(scores))
     return np.sort(known)
 
 
@@ -203,20 +257,30 @@ def _with_achieved(bare: Threshold, scores: Scores) -> Threshold:
     return replace(bare, achieved=kept)
 
 
-def _freeze(scores: Scores, counts: Counts, at: int, rule_text: str) -> Threshold:
-    value = counts.thresholds[at]
-    if at == 0:  # reject everything seen: a finite number just below the lowest score, so that JSON can hold it
-        lowest = counts.thresholds[1]
-        with np.errstate(over="ignore"):
-            single = np.float32(lowest)
-        # A number below it among float32 if it is one: it holds too where the same scores are kept as such.
-        value = np.nextafter(single if single == lowest else lowest, np.float32(-np.inf))
-        if not np.isfinite(value):
-            raise OpenSetError(f"{rule_text}: only a threshold below {lowest} would do, and there is no such number.")
+def _picked(scores: Scores, pick: Pick, rule_text: str, against: str) -> Threshold:
+    """The threshold that a pick finds among all scores."""
+    counts = scores.counts(against)
+    found, first = pick.part(counts), FIRST.part(counts)
+    assert found is not None
+    assert first is not None
     achieved = {
-        "acceptance": float(counts.acceptance[at]),
-        "ccr": float(counts.ccr[at]),
-        "fpr": float(counts.fpr[at]),
+        "acceptance": found.known / int(counts.n_known),
+        "ccr": found.right / int(counts.n_known),
+        "fpr": found.open / int(counts.n_open),
     }
     n = len(counts.ranking.score)
-    return Threshold(float(value), rule_text, achieved, n, Origin.of(scores), made_now(scores))
+    return Threshold(finite(found, first, rule_text), rule_text, achieved, n, Origin.of(scores), made_now(scores))
+
+
+def finite(found: Picked, first: Picked, rule_text: str) -> float:
+    """The threshold; to reject everything seen, a number just below the lowest score, so that JSON can hold it."""
+    if found.threshold != -math.inf:
+        return found.threshold
+    lowest = np.float64(first.threshold)
+    with np.errstate(over="ignore"):
+        single = np.float32(lowest)
+    # A number below it among float32 if it is one: it holds too where the same scores are kept as such.
+    value = np.nextafter(single if single == lowest else lowest, np.float32(-np.inf))
+    if not np.isfinite(value):
+        raise OpenSetError(f"{rule_text}: only a threshold below {lowest} would do, and there is no such number.")
+    return float(value)

@@ -201,13 +201,15 @@ _OLD = (
 )
 
 
-def made_now(scores: Scores | None = None) -> dict[str, Any]:
-    """When and with what a threshold is made, and on how many samples of each kind."""
+def made_now(scores: Scores | None = None, *, samples: tuple[int, int] | None = None) -> dict[str, Any]:
+    """When and with what a threshold is made, and on how many known and open-set samples."""
     made: dict[str, Any] = {
         "time": datetime.now(UTC).isoformat(timespec="seconds"),
         "versions": versions("numpy"),
     }
     if scores is not None:
         known = int((scores.labels >= 0).sum())
-        made["samples"] = {"known": known, "open": len(scores) - known}
+        samples = known, len(scores) - known
+    if samples is not None:
+        made["samples"] = {"known": samples[0], "open": samples[1]}
     return made

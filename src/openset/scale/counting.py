@@ -132,12 +132,17 @@ class Counted:
         mixed = np.bincount(plan.coarse, weights=used & ~self.tied, minlength=plan.n_coarse) > 0
         return np.asarray(~(several | mixed))
 
-    def cells(self, plan: Plan) -> Cells:
-        """Coarse bins, put together as far as resamples need."""
+    @cached_property
+    def cell_starts(self) -> NDArray[np.intp]:
+        """The first coarse bin of each cell from which resamples are drawn."""
         passed = np.cumsum(self.classes.sum(axis=(1, 2)))
         wanted = cell_ends(int(passed[-1]), cells_for(self.n_classes, FIRST_OPEN + len(self.kinds)))
         first = np.unique(np.append(0, np.searchsorted(passed, wanted, side="left")[:-1] + 1))
-        first = first[first < len(passed)]
+        return first[first < len(passed)]
+
+    def cells(self, plan: Plan) -> Cells:
+        """Coarse bins, put together as far as resamples need."""
+        first = self.cell_starts
         counts = np.add.reduceat(self.classes, first, axis=0)
         used = self.classes.any(axis=(1, 2))
         tied = np.logical_and.reduceat(self.coarse_tied(plan), first) & (np.add.reduceat(used.astype(int), first) <= 1)

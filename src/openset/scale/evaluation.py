@@ -20,7 +20,7 @@ from openset.errors import OpenSetError, check_choice
 from openset.evaluation import Also, Evaluation, check_options, hints, requests_for, resamples_for, results_of
 from openset.intervals import delong_fold, delong_interval, intervals_of
 from openset.scale.counting import Counted, Plan
-from openset.scale.engines import ENGINES
+from openset.scale.engines import ENGINES, Engine
 from openset.scale.orders import Orders, live_ranges
 from openset.scale.passes import count_all, fold_all
 from openset.scale.ranges import RANGE_ROWS, Ranges
@@ -76,17 +76,53 @@ def evaluate_source(
         runner = stack.enter_context(ENGINES[engine](workers))
         plan, counted = count_all(source, runner, store, advance)
         counted = counted.settled(0 if source.class_names is None else len(source.class_names))
-        asked = _Asked.of(counted, against, also, mode)
-        passed = None
-        if intervals and mode == "exact":
-            passed = cell_ends(counted.n_rows, cells_for(counted.n_classes, FIRST_OPEN + len(counted.kinds)))
-        if mode == "bounds":
-            measured = _bounds(asked, counted, plan, intervals=intervals)
-        else:
-            ranges = Ranges.planned(counted, plan, counted.n_classes, range_rows)
-            live = live_ranges(counted, plan, asked.everything, ranges.starts)
-            parts, cells = fold_all(source, runner, store, ranges, counted, asked.everything, live, passed, advance)
-            measured = _exact(asked, counted, parts, cells)
+        return evaluate_counted(
+            source,
+            plan,
+            counted,
+            runner,
+            store,
+            against=against,
+            also=also,
+            mode=mode,
+            intervals=intervals,
+            n_resamples=n_resamples,
+            level=level,
+            seed=seed,
+            progress=advance,
+            range_rows=range_rows,
+        )
+
+
+def evaluate_counted(
+    source: Source,
+    plan: Plan,
+    counted: Counted,
+    runner: Engine,
+    store: Store,
+    *,
+    against: str | Sequence[str] | None,
+    also: Iterable[Also],
+    mode: Mode,
+    intervals: bool,
+    n_resamples: int | None,
+    level: float,
+    seed: int,
+    progress: Callable[[int], object],
+    range_rows: int,
+) -> Evaluation:
+    """`evaluate_source` where the first pass is done."""
+    asked = _Asked.of(counted, against, also, mode)
+    passed = None
+    if intervals and mode == "exact":
+        passed = cell_ends(counted.n_rows, cells_for(counted.n_classes, FIRST_OPEN + len(counted.kinds)))
+    if mode == "bounds":
+        measured = _bounds(asked, counted, plan, intervals=intervals)
+    else:
+        ranges = Ranges.planned(counted, plan, counted.n_classes, range_rows)
+        live = live_ranges(counted, plan, asked.everything, ranges.starts)
+        parts, cells = fold_all(source, runner, store, ranges, counted, asked.everything, live, passed, progress)
+        measured = _exact(asked, counted, parts, cells)
     n_resamples = resamples_for(counted.n_rows) if n_resamples is None else n_resamples
     spans: list[tuple[float | None, float | None]] = [(None, None)] * len(asked.requests)
     if intervals:

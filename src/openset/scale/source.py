@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 _NEEDED = ("label", "prediction", "unknown_score")
 _GROUP = "group"
+_ID = "id"
 PART_ROWS = 1 << 22
 """Rows that are read at once, about."""
 _SAMPLE = 1 << 20
@@ -58,6 +59,8 @@ class Source:
     meta: dict[str, Any]
     wide: bool
     """Whether scores are float64 in any of the files."""
+    has_ids: bool = False
+    """Whether every file names its samples."""
 
     @property
     def n_rows(self) -> int:
@@ -74,7 +77,7 @@ def open_source(text: str, part_rows: int = PART_ROWS) -> Source:
     """What lies there, by the files' own accounts; no row is read."""
     parts: list[Part] = []
     first: _Described | None = None
-    wide = False
+    wide, has_ids = False, True
     files = files_of(text)
     for file in files.find(text):
         described = _describe(file, files)
@@ -82,11 +85,12 @@ def open_source(text: str, part_rows: int = PART_ROWS) -> Source:
             first = described
         _check_alike(described, first)
         wide |= described.wide
+        has_ids &= described.has_ids
         parts += _parts_of(described, part_rows, files.state(file))
     assert first is not None
     if not parts:
         raise OpenSetError(f"{text}: there are no rows.")
-    return Source(text, tuple(parts), first.columns, first.class_names, first.meta, wide)
+    return Source(text, tuple(parts), first.columns, first.class_names, first.meta, wide, has_ids)
 
 
 @dataclass(frozen=True)
@@ -96,6 +100,7 @@ class _Described:
     class_names: tuple[str, ...] | None
     meta: dict[str, Any]
     wide: bool
+    has_ids: bool
     groups: tuple[int, ...]
 
 
@@ -127,7 +132,8 @@ def _describe(file: str, files: Files) -> _Described:
     except OpenSetError as error:
         raise naming(Path(file), error) from error
     columns = (*_NEEDED, *([_GROUP] if _GROUP in schema else []))
-    return _Described(file, columns, names, meta, schema["unknown_score"] == pl.Float64, described.groups)
+    wide, has_ids = schema["unknown_score"] == pl.Float64, _ID in schema
+    return _Described(file, columns, names, meta, wide, has_ids, described.groups)
 
 
 def _check_alike(one: _Described, first: _Described) -> None:
@@ -181,6 +187,11 @@ def read_rows(part: Part, source: Source) -> Rows:
         return _checked(table, part, source)
     except OpenSetError as error:
         raise OpenSetError(f"{file}: {error}") from error
+
+
+def read_ids(part: Part) -> "pl.Series":
+    """The names of the samples of a part."""
+    return files_of(part.file).read(part.file, part.first, part.rows, (_ID,), part.groups)[_ID]
 
 
 def changed(file: str) -> OpenSetError:

@@ -4,7 +4,7 @@ import shutil
 import threading
 import time
 from collections.abc import Iterator, Sequence
-from concurrent.futures import Future
+from concurrent.futures import Future, wait
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +12,11 @@ from openset.errors import OpenSetError, need
 from openset.studies.executors._base import EXECUTORS, Executor
 from openset.studies.executors._remote import RemoteTask, after_loss
 from openset.studies.running import C, Outcome, Task
+from openset.train.interrupt import stop_trainings
 
 _TIMEOUT = 24 * 60  # minutes; submitit's own default is five
 _POLL = 5.0
+_GRACE = 20.0  # seconds for a training to end its step and save; Slurm kills a job 30 seconds after its signal
 
 
 @EXECUTORS.register("slurm")
@@ -71,14 +73,15 @@ class OnSlurm(Executor):
 
 
 class _Requeued:
-    """A task that, when its job is stopped, asks for another job to resume it."""
+    """A task that, when its job is stopped, saves its training and asks for another job to resume it."""
 
     def __init__(self, remote: RemoteTask) -> None:
         self.remote = remote
+        self._found: Future[list[Outcome[Any]]] | None = None
 
     def __call__(self) -> list[Outcome[Any]]:
         # In the main thread a training would take submitit's signals for its own. A daemon does not outlive the job.
-        found: Future[list[Outcome[Any]]] = Future()
+        found = self._found = Future()
         threading.Thread(target=self._run, args=(found,), daemon=True).start()
         return found.result()
 
@@ -89,9 +92,12 @@ class _Requeued:
             found.set_exception(error)
 
     def checkpoint(self) -> Any:
-        """What submitit puts in the queue again."""
+        """What submitit puts in the queue again, called in the main thread when Slurm stops the job."""
         import submitit
 
+        stop_trainings()
+        if self._found is not None:  # what is not a training, such as scoring, is not waited for
+            wait([self._found], timeout=_GRACE)
         return submitit.helpers.DelayedSubmission(_Requeued(self.remote))
 
 
