@@ -4,6 +4,8 @@ import os
 import signal
 import subprocess
 import sys
+import threading
+import time
 
 import pytest
 
@@ -12,7 +14,7 @@ from openset.cli import main
 from openset.errors import OpenSetError
 from openset.studies.bench import make_grid
 from openset.studies.executors import Resources
-from openset.studies.executors.slurm import OnSlurm
+from openset.studies.executors.slurm import OnSlurm, _Requeued
 
 pytest.importorskip("submitit", reason="submitit is not installed: pip install 'openset[slurm]'")
 
@@ -30,8 +32,9 @@ for number in range(last + 1):
     job = {"SLURM_JOB_ID": str(100 + number), "SLURM_ARRAY_JOB_ID": "100", "SLURM_ARRAY_TASK_ID": str(number)}
     place = {"SLURM_PROCID": "0", "SLURM_LOCALID": "0", "SLURM_NODEID": "0", "SLURM_NTASKS": "1"}
     nodes = {"SLURM_JOB_NUM_NODES": "1", "SLURM_JOB_NODELIST": "localhost", "FAKE_SCRIPT": file}
-    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "start_new_session": True}
-    subprocess.Popen(["bash", file], env={**os.environ, **job, **place, **nodes}, **quiet)
+    with open(f"{os.environ['FAKE_SLURM']}/log-{number}", "w") as log:
+        printed = {"stdout": log, "stderr": log, "start_new_session": True}
+        subprocess.Popen(["bash", file], env={**os.environ, **job, **place, **nodes}, **printed)
 print("Submitted batch job 100")
 """,
     "srun": """
@@ -93,7 +96,7 @@ def test_jobs_of_this_machine(tmp_path):
 
 
 def test_a_job_that_is_stopped_and_requeued_goes_on(tmp_path, slurm, undisturbed, monkeypatch):
-    monkeypatch.setenv("FAKE_DELAY", "15")  # Slurm takes its time, in which the training must not end
+    monkeypatch.setenv("FAKE_DELAY", "5")  # Slurm takes its time, in which the training must not end
     out = tmp_path / "runs"
     words = [*OPENSET, *GRID, "--slurm", "slurm_partition=gpu", *SHORT, "--out", str(out)]
     running = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
@@ -118,6 +121,22 @@ def test_a_job_that_is_stopped_and_requeued_goes_on(tmp_path, slurm, undisturbed
     others = [places for name, places in found.items() if ("openauc" in name) != (folder.parent.name == "openauc")]
     assert others
     assert all(places == [] for places in others)
+
+
+def test_a_signal_that_reaches_the_thread_of_the_training_is_seen_at_once():
+    """As it does where two signals follow each other closely: the system gives the second one to any thread."""
+    seen = threading.Event()
+    before = signal.signal(signal.SIGUSR1, lambda *_: seen.set())
+
+    def work():
+        time.sleep(1)  # by now the main thread waits
+        signal.pthread_kill(threading.get_ident(), signal.SIGUSR1)
+        return seen.wait(10)
+
+    try:
+        assert _Requeued(work)()
+    finally:
+        signal.signal(signal.SIGUSR1, before)
 
 
 def test_without_slurm_it_is_said(tmp_path, monkeypatch, capsys):

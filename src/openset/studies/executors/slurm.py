@@ -16,6 +16,7 @@ from openset.train.interrupt import stop_trainings
 
 _TIMEOUT = 24 * 60  # minutes; submitit's own default is five
 _POLL = 5.0
+_WAKE = 0.5
 _GRACE = 20.0  # seconds for a training to end its step and save; Slurm kills a job 30 seconds after its signal
 
 
@@ -83,6 +84,9 @@ class _Requeued:
         # In the main thread a training would take submitit's signals for its own. A daemon does not outlive the job.
         found = self._found = Future()
         threading.Thread(target=self._run, args=(found,), daemon=True).start()
+        # A signal that the system hands to another thread is seen only when this one wakes up.
+        while not wait([found], timeout=_WAKE).done:
+            pass
         return found.result()
 
     def _run(self, found: "Future[list[Outcome[Any]]]") -> None:
