@@ -371,7 +371,7 @@ def test_compare(files, capsys):
     assert (code, err) == (0, "")
     assert "AWI" in out
     assert (
-        "| false detections per 1,000 wild images | 0.5 | 750.0 | 750.0 | +.0 \\[-1128.8, +1128.8\\] | - |"
+        "| false detections per 1,000 wild images | 0.5 | 750.0 | 750.0 | +.0 \\[-922.2, +922.2\\] | - |"
         in (files / "c.md").read_text()
     )
     assert "They cannot be told apart." in out

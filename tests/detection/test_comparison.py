@@ -7,6 +7,7 @@ import pytest
 
 from detection_sets import make_found, make_truth, pencil_case, random_set, random_wild
 from openset.detection.comparison import compare
+from openset.detection.measure.rates import event_rate
 from openset.detection.measure.sets import arrange
 from openset.detection.tables import difference_table
 from openset.errors import OpenSetError
@@ -45,6 +46,27 @@ def test_more_false_detections_of_the_first_are_a_clear_difference_above_zero(se
         assert row.clear
     assert made.better == 2
     assert made.conclusion(["a", "b"]).startswith("b is better: b is clearly better in false detections")
+
+
+@pytest.mark.parametrize(("shared", "clear"), [(4, True), (0, False)])
+def test_false_detections_that_both_have_do_not_speak_for_either(shared, clear):
+    """Twelve against four can be luck, but not if the four are among the twelve: then it is eight against none."""
+    objects = [(i, "a", [0, 0, 9, 9]) for i in range(50)]
+    known, wild = make_truth(objects, n_images=50), make_truth([], n_images=200, classes=("elk",), source="wild")
+    found = make_found([(*one, 0.9) for one in objects])
+    first, second = (
+        make_found([(i, "a", [0, 0, 9, 9], 0.95) for i in images])
+        for images in (range(12), range(12 - shared, 16 - shared))
+    )
+    sets = arrange(known, found, wild, first), arrange(known, found, wild, second)
+    rows = {row.name: row for row in compare(*sets, recalls=[0.5], bootstrap=200).differences}
+    rate, awi = rows["fp_per_1000"], rows["awi"]
+    assert (rate.first, rate.second, rate.clear, awi.clear) == (60, 20, clear, clear)
+    alone, other = (event_rate(np.ones(n), 200) for n in ((8, 0) if shared else (12, 4)))
+    low = 40 - np.hypot(alone.value - alone.low, other.high - other.value)
+    high = 40 + np.hypot(alone.high - alone.value, other.value - other.low)
+    assert (rate.low, rate.high) == pytest.approx((low, high))
+    assert awi.low / awi.difference == pytest.approx(low / 40, abs=0.02)
 
 
 def test_the_table_says_which_minus_which_whatever_the_names_are(sets):

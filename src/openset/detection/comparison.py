@@ -11,15 +11,15 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from openset.detection.measure.intervals import apart, awi_at_these_thresholds, percentile_interval, stand_out
+from openset.detection.measure.intervals import awi_per_rate, percentile_interval, reach, stand_out
 from openset.detection.measure.operating import operate, point_name
 from openset.detection.measure.ranking import Ranked, at_recall, matched
-from openset.detection.measure.rates import FEW_EVENTS, Estimate
+from openset.detection.measure.rates import FEW_EVENTS, event_rate
 from openset.detection.measure.resampling import AtRecalls, Counts, Draw, Interpolated, draws
 from openset.detection.measure.sets import OpenSetData, limited, silence, wilderness_levels
 from openset.detection.measure.wilderness import VARIANTS, Wilderness, pooled, pooled_precision, wilderness_rows
 from openset.detection.metrics import METRICS
-from openset.detection.read.coco import Bools, Floats
+from openset.detection.read.coco import Bools, Floats, Ints
 from openset.errors import OpenSetError, check_choice, check_share
 
 
@@ -131,8 +131,8 @@ def compare(
         one, two = float(values[0][place]), float(values[1][place])
         low, high = percentile_interval(drawn[:, 0, place] - drawn[:, 1, place])
         if low is not None and high is not None and (name, recall) in rare:
-            least, most = apart(*rare[name, recall])
-            low, high = min(low, least), max(high, most)
+            below, above = rare[name, recall]
+            low, high = min(low, one - two - below), max(high, one - two + above)
         row = Difference(name, recall, variant if name == "awi" else "", one, two, one - two, low, high)
         rows.append(replace(row, stands_out=row.clear and bool(striking[place])))
     return DetectorComparison(tuple(rows), common, *_conclude(rows, common, sets))
@@ -151,31 +151,39 @@ def _rare_events(
     recalls: Sequence[float],
     classes: Sequence[Bools],
     variant: str,
-) -> dict[tuple[str, float | None], tuple[Estimate, Estimate]]:
-    """Rates and AWI of both detectors with exact intervals, where one has too few false detections for draws."""
-    found: dict[tuple[str, float | None], tuple[Estimate, Estimate]] = {}
+) -> dict[tuple[str, float | None], tuple[float, float]]:
+    """How far exact intervals of the differences of rates and AWI reach, where one has too few events for draws.
+
+    Both detectors look at the same images, so what both do on an image does not speak for one of them: the rates of
+    what only the first does, only the second and both are independent of one another.
+    """
+    found: dict[tuple[str, float | None], tuple[float, float]] = {}
+    n = sets[0].wild.n_images
     for recall, chosen in zip(recalls, classes, strict=True):
-        rows = [_wilderness(data, one, recall, chosen, variant) for data, one in zip(sets, ranked, strict=True)]
-        if min(row.point.total.n_open for row in rows) < FEW_EVENTS:
-            first, second = rows
-            found["fp_per_1000", recall] = first.point.total.fp_per_1000, second.point.total.fp_per_1000
-            found["awi", recall] = _exact_awi(first, sets[0]), _exact_awi(second, sets[1])
+        points = [_wilderness(data, one, recall, chosen, variant) for data, one in zip(sets, ranked, strict=True)]
+        (first, on_first), (second, on_second) = points
+        if min(on_first.sum(), on_second.sum()) < FEW_EVENTS:
+            both = np.minimum(on_first, on_second)
+            alone, other, shared = (event_rate(one[one > 0], n) for one in (on_first - both, on_second - both, both))
+            found["fp_per_1000", recall] = reach((1, alone), (-1, other))
+            mean_images = float(wilderness_levels(sets[0].known.n_images, n).n_wild.mean())
+            one, two = awi_per_rate(first, mean_images), awi_per_rate(second, mean_images)
+            found["awi", recall] = reach((one, alone), (-two, other), (one - two, shared))
     return found
 
 
-def _wilderness(data: OpenSetData, ranked: Ranked, recall: float, chosen: Bools, variant: str) -> Wilderness:
-    """Wilderness Impact over some classes."""
+def _wilderness(
+    data: OpenSetData, ranked: Ranked, recall: float, chosen: Bools, variant: str
+) -> tuple[Wilderness, Ints]:
+    """Wilderness Impact over some classes, and false detections of each wild image."""
     levels = wilderness_levels(data.known.n_images, data.wild.n_images)
     thresholds = np.where(chosen, at_recall(ranked, recall), np.inf)
     (row,) = wilderness_rows(
         data, ranked, levels, [operate(data, ranked, thresholds, recall=recall)], [thresholds], [variant]
     )
-    return row
-
-
-def _exact_awi(row: Wilderness, data: OpenSetData) -> Estimate:
-    levels = wilderness_levels(data.known.n_images, data.wild.n_images)
-    return Estimate(row.awi, *awi_at_these_thresholds(row, float(levels.n_wild.mean())))
+    found = data.wild_found
+    accepted = found.image[found.score >= thresholds[found.category]]
+    return row, np.bincount(accepted, minlength=data.wild.n_images)
 
 
 def _columns(recalls: Sequence[float]) -> Iterator[tuple[str, float | None]]:

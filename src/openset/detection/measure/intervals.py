@@ -123,35 +123,38 @@ def awi_at_these_thresholds(row: Wilderness, mean_images: float) -> tuple[float,
     images of a level.
     """
     rate = row.point.total.fp_per_1000
-    assert rate.value is not None
     assert rate.low is not None
     assert rate.high is not None
-    if row.awi and rate.value:
-        return row.awi * rate.low / rate.value, row.awi * rate.high / rate.value
-    return 0.0, rate.high * mean_images / 1000 * row.largest_impact
+    weight = awi_per_rate(row, mean_images)
+    return rate.low * weight if row.awi else 0.0, rate.high * weight
+
+
+def awi_per_rate(row: Wilderness, mean_images: float) -> float:
+    """AWI that a false detection per 1,000 wild images is worth; the most it can be where there are none."""
+    rate = row.point.total.fp_per_1000.value
+    return row.awi / rate if row.awi and rate else mean_images / 1000 * row.largest_impact
 
 
 # ---- differences ---------------------------------------------------------------------------------------------------
 
 
-def apart(first: Estimate, second: Estimate) -> tuple[float, float]:
-    """Ends of an interval of the difference of two independent estimates, by MOVER: distances add up in squares.
+def reach(*terms: tuple[float, Estimate]) -> tuple[float, float]:
+    """How far the interval of a weighted sum of independent estimates goes below and above it.
 
-    >>> rates = Estimate(6.0, 2.2, 13.1), Estimate(0.0, 0.0, 3.7)  # six events against none are a difference
-    >>> [round(end, 1) for end in apart(*rates)]
-    [0.7, 13.1]
+    By MOVER: distances to the ends add up in squares.
+
+    >>> below, above = reach((1, Estimate(6.0, 2.2, 13.1)), (-1, Estimate(0.0, 0.0, 3.7)))
+    >>> round(6 - below, 1), round(6 + above, 1)  # six events against none are a difference
+    (0.7, 13.1)
     """
-    value, low, high = first
-    other, other_low, other_high = second
-    assert value is not None
-    assert low is not None
-    assert high is not None
-    assert other is not None
-    assert other_low is not None
-    assert other_high is not None
-    down = np.hypot(value - low, other_high - other)
-    up = np.hypot(high - value, other - other_low)
-    return value - other - float(down), value - other + float(up)
+    below, above = 0.0, 0.0
+    for weight, (value, low, high) in terms:
+        assert value is not None
+        assert low is not None
+        assert high is not None
+        least, most = sorted((weight * (low - value), weight * (high - value)))
+        below, above = float(np.hypot(below, least)), float(np.hypot(above, most))
+    return below, above
 
 
 def stand_out(values: Floats, drawn: Floats) -> Bools:
