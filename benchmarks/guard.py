@@ -34,7 +34,7 @@ def main() -> None:
     ).eval()
     images = torch.rand(options.batch, 3, 224, 224, generator=torch.Generator().manual_seed(0)) * 2 - 1
     rng = np.random.default_rng(0)
-    features = np.abs(rng.standard_normal((options.train, 1280)))  # of a training part, which scores that learn search in
+    features = np.abs(rng.standard_normal((options.train, 1280)))  # which scores that learn search in
     head = (network._fc.weight.detach().numpy(), network._fc.bias.detach().numpy())
     train = Outputs(features @ head[0].T + head[1], features, labels=np.arange(options.train) % 1000, head=head)
     print(f"EfficientNet-Lite0, {options.batch} image(s), 1 thread, {options.rounds} rounds")
