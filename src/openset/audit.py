@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from openset._core.counts import Counts, rank
 from openset._core.decisions import first_reaching, is_rejected, last_catching
+from openset._core.numbers import number, percent
 from openset.curves import (
     UnknownRecallCurve,
     f_score_of,
@@ -49,25 +50,26 @@ class FoolingAttempt:
         moved = f"OpenAUC {_moved(self.open_auc_before, self.open_auc_after)}"
         if not self.changed:
             return f"{self.metric}: the construction does not apply here ({self.limit})."
-        if self.unknown_recall_before is None:
+        if self.unknown_recall_before is None or self.unknown_recall_after is None:
             return (
-                f"{self.metric} stays at {self.before:.3f} for a model that puts its misclassified knowns first; "
+                f"{self.metric} stays at {number(self.before)} for a model that puts its misclassified knowns first; "
                 f"{moved} "
                 f"({self.changed} pairs of knowns exchanged)."
             )
         same = abs(self.before - self.after) < 1e-9
-        reached = "is also reached by" if same else f"rises to {self.after:.3f} for"
+        reached = "is also reached by" if same else f"rises to {number(self.after)} for"
         return (
-            f"{self.metric} of {self.before:.3f} {reached} a model that catches {self.unknown_recall_after:.0%} of the "
-            f"unknowns instead of {self.unknown_recall_before:.0%}; {moved} ({self.limit})."
+            f"{self.metric} of {number(self.before)} {reached} a model that catches "
+            f"{percent(self.unknown_recall_after, 0)} of the unknowns instead of "
+            f"{percent(self.unknown_recall_before, 0)}; {moved} ({self.limit})."
         )
 
 
 def _moved(before: float, after: float) -> str:
     if abs(before - after) < 5e-4:
-        return f"stays at {before:.3f}"
-    digits = 3 if f"{before:.3f}" != f"{after:.3f}" else 4
-    return f"{'falls' if after < before else 'rises'} from {before:.{digits}f} to {after:.{digits}f}"
+        return f"stays at {number(before)}"
+    digits = 3 if number(before) != number(after) else 4
+    return f"{'falls' if after < before else 'rises'} from {number(before, digits)} to {number(after, digits)}"
 
 
 @dataclass(frozen=True)

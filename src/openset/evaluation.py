@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from openset._core.cells import cells_of
+from openset._core.numbers import number, percent
 from openset._core.resampling import Request, bootstrap_values, cell_values, evaluator
 from openset._core.shown import Shown
 from openset._io.frames import make_frame
@@ -367,9 +368,11 @@ def hints(
     if constant:
         found.append("Every sample has the same unknown score: all pairs are tied, and nothing can be told apart.")
     elif tied_pairs > 0.05:
-        found.append(f"{tied_pairs:.0%} of the pairs of a known and an open-set sample have equal scores (rounded?).")
+        found.append(
+            f"{percent(tied_pairs, 0)} of the pairs of a known and an open-set sample have equal scores (rounded?)."
+        )
     found += [
-        f"AUROC against {result.against} is {result.value:.3f}: {_why_below_chance(meta)}"
+        f"AUROC against {result.against} is {number(result.value)}: {_why_below_chance(meta)}"
         for result in results
         if result.name == "auroc" and (result.high if result.high is not None else result.value) < 0.5
     ]

@@ -10,6 +10,7 @@ import numpy as np
 from openset._core.calls import split_list
 from openset._core.fingerprint import fingerprint
 from openset._core.labels import LabelWords
+from openset._core.numbers import number
 from openset._io.paths import real_path
 from openset._io.score_columns import ScoreColumns
 from openset._io.score_files import naming, read_columns
@@ -169,7 +170,7 @@ class TunedScores:
         return (
             f"Parameters were chosen by {self.tuning.metric} on {self.tuning.on}, among {len(self.tuning.trials)} "
             f"choices, without the test samples. {'Best of all scores' if several else 'Best'} there: "
-            f"{self.tuning.best}, {best:.4f}."
+            f"{self.tuning.best}, {number(best, 4)}."
         )
 
     @property

@@ -94,6 +94,15 @@ def percent(value: float, digits: int = 1) -> str:
     return f"{100 * value:.{digits}f}\u00a0%"
 
 
+def percent_of(level: float) -> str:
+    """A fraction that somebody chose, in percent with its own digits.
+
+    >>> percent_of(0.95).split(), percent_of(0.995).split()
+    (['95', '%'], ['99.5', '%'])
+    """
+    return f"{100 * level:.10g}\u00a0%"
+
+
 def percents(value: float, low: float | None, high: float | None) -> str:
     """A fraction with its interval, in percent: 93.4 % [92.0 %, 94.1 %]."""
     return percent(value) + ("" if low is None or high is None else f" [{percent(low)}, {percent(high)}]")

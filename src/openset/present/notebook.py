@@ -5,7 +5,7 @@ import shutil
 from functools import singledispatch
 from typing import Any
 
-from openset._core.numbers import counted, exact, interval, p_text, percent, percents, signed, span
+from openset._core.numbers import counted, exact, interval, p_text, percent, percent_of, percents, signed, span
 from openset._core.text import shown
 from openset.evaluation import Evaluation
 from openset.intervals import Comparison
@@ -70,7 +70,7 @@ def _evaluation(thing: Evaluation) -> Table:
     notes = [f"{more} more kinds of open-set samples."] if more else []
     notes += [*thing.notes, f"All {len(thing.results)} metric values: to_frame()."]
     head = [
-        f"{thing.level:.0%} intervals in brackets" if thing.n_resamples else "",
+        f"{percent_of(thing.level)} intervals in brackets" if thing.n_resamples else "",
         *(f"against {one}" for one in parts),
     ]
     return Table(head, rows, title=title, note="\n".join(notes))
@@ -90,7 +90,7 @@ def _comparison(thing: Comparison) -> Table:
         meaning = f"the {'first' if thing.first_is_better else 'second'} is better"
     metric = titled(METRICS[thing.metric], thing.params)
     note = f"{p_text(thing.p_value)}: {meaning}; {thing.n:,} samples."
-    return Table([metric + against, f"{gap.level:.0%} interval"], rows, note=note)
+    return Table([metric + against, f"{percent_of(gap.level)} interval"], rows, note=note)
 
 
 @table_of.register
@@ -115,4 +115,6 @@ def _rates(thing: Rates) -> Table:
         ]
         for one in thing.rates.values()
     ]
-    return Table(["At the threshold", f"{thing.level:.0%} interval", "samples"], rows, note="\n".join(thing.notes))
+    return Table(
+        ["At the threshold", f"{percent_of(thing.level)} interval", "samples"], rows, note="\n".join(thing.notes)
+    )

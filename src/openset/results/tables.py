@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from openset._core.numbers import bounded, number, p_number, signed, span
+from openset._core.numbers import bounded, number, p_number, percent, percent_of, signed, span
 from openset.evaluation import Evaluation, Result
 from openset.metrics import METRICS
 from openset.posthoc import score_text
@@ -101,9 +101,9 @@ def model_table(name: str, evaluation: Evaluation) -> Table:
         for (title, _), found in cells.items()
     ]
     shown = [f"against {column}" if len(columns) > 1 else "value" for column in columns]
-    head = [f"{evaluation.level:.0%} intervals in brackets" if evaluation.n_resamples else "", *shown]
+    head = [f"{percent_of(evaluation.level)} intervals in brackets" if evaluation.n_resamples else "", *shown]
     title = f"{name}: {sample_counts(evaluation)} samples, {evaluation.n_classes} known classes, "
-    title += f"{evaluation.tied_pairs:.1%} of pairs tied"
+    title += f"{percent(evaluation.tied_pairs)} of pairs tied"
     title += f", score {score_text(evaluation.meta['score'])}" if "score" in evaluation.meta else ""
     return Table(head, rows, title=title)
 
@@ -157,7 +157,7 @@ def tests_table(document: Document) -> Table:
         row += [Cell(signed(gap.value), gap.value), span(gap.low, gap.high, sign=True)]
         rows.append([*row, Cell(p_number(test.p_value), test.p_value), test.meaning])
     head = ["First", "Second", "Metric", "First's", "Second's", "First minus second", "Interval", "p", "Meaning"]
-    title = f"Differences with {100 * document.evaluations[0].level:g} % intervals"
+    title = f"Differences with {percent_of(document.evaluations[0].level)} intervals"
     return Table(head, rows, title=title, align="lllrrrrrl")
 
 

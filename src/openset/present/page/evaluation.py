@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from openset._core.numbers import percent, percent_of
 from openset._io.sample_contents import SampleContents
 from openset.metrics import METRICS
 from openset.operating import Threshold
@@ -76,7 +77,7 @@ def _verdict(document: Document) -> str:
     if notes:
         words += '<ul class="notes">' + "".join(f"<li>{text(note)}</li>" for note in notes) + "</ul>"
     if document.evaluations[0].n_resamples:
-        words += f'<p class="hint">Brackets hold {100 * document.evaluations[0].level:g} % intervals.</p>'
+        words += f'<p class="hint">Brackets hold {percent_of(document.evaluations[0].level)} intervals.</p>'
     charts = ""
     if document.models:
         charts = chart("oscr", "OSCR curve")
@@ -255,7 +256,7 @@ def _foot(document: Document) -> str:
             file,
             f"{one.n_known:,} / {one.n_negative:,} / {one.n_unknown:,}",
             f"{one.n_classes:,}",
-            f"{one.tied_pairs:.2%}",
+            percent(one.tied_pairs, 2),
             one.fingerprint,
             ", ".join(f"{key}: {value}" for key, value in one.meta.items()),
         ]
@@ -263,7 +264,7 @@ def _foot(document: Document) -> str:
     ]
     how = {
         "Rejection": "a sample is rejected if its unknown score is above the threshold; tied samples go together",
-        "OpenAUC, AUROC": f"ties count half; {100 * first.level:g} % intervals by DeLong's method",
+        "OpenAUC, AUROC": f"ties count half; {percent_of(first.level)} intervals by DeLong's method",
         "Other intervals": f"stratified bootstrap, {first.n_resamples:,} resamples, seed {first.seed}"
         if first.n_resamples
         else "none were computed",
