@@ -475,6 +475,16 @@ def test_a_threshold_of_many_rows_is_counted(openset, fifty, load, monkeypatch, 
         assert one[key] == other[key], key
 
 
+def test_a_file_among_many_is_named_once(openset, fifty, monkeypatch):
+    monkeypatch.setattr("openset.evaluation.LARGE", 2000)
+    file = fifty / "logs" / "07.parquet"
+    table = pl.read_parquet(file)
+    table.with_columns(unknown_score=pl.lit(float("nan"), dtype=pl.Float32)).write_parquet(file)
+    found = openset("threshold", fifty / "logs", "--rule", "at_fpr=0.1")
+    assert found.code == 2
+    assert f"Error: {file}: unknown_score is nan" in " ".join(found.err.split("\n"))
+
+
 @pytest.mark.parametrize("name", ["logs", "logs/*.parquet"])
 def test_the_other_commands_take_a_folder_and_a_pattern_too(openset, fifty, load, name):
     one, many = fifty / "one.json", fifty / "many.json"

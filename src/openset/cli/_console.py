@@ -130,10 +130,12 @@ def show_notes(given: "Mapping[Path, Scores]") -> None:
 
 @contextmanager
 def naming_files(*files: Path) -> Iterator[None]:
-    """Errors raised in here name these files."""
+    """Errors raised in here name these files, or a file in one of them."""
     try:
         yield
     except OpenSetError as error:
+        if str(error).startswith(tuple(map(str, files))):
+            raise
         raise OpenSetError(f"{' and '.join(map(str, files))}: {error}") from error
 
 
