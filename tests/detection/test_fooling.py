@@ -265,7 +265,7 @@ def test_a_few_missing_wild_results_are_noticed(honest):
 
 
 def test_missing_wild_results_lose_the_comparison(honest):
-    """Half of the wild images without results is half of the false detections, which must not speak for the detector."""
+    """Wild images without results have no false detections, which must not speak for the detector."""
     found = compare(honest, drop_wild_images(honest), recalls=[0.3], bootstrap=60)
     assert (2, "has wild results that are probably not complete") in found.reasons
     assert found.better != 2
