@@ -108,13 +108,21 @@ def _check_agreement(scores: Scores) -> None:
         )
 
 
+_NEEDED = (
+    "Needed are label, prediction and unknown_score (higher = more unknown), "
+    "or label and logit_0, logit_1, ... or prob_0, prob_1, ..."
+)
+NO_LABELS = f"there is no column 'label', the class of each sample (in NPZ files: 'labels' or 'gt'). {_NEEDED}"
+"""What is said of a file that has none."""
+
+
 def _from_columns(
     columns: ScoreColumns, score: str | None, background: bool, fit: Outputs | FittedScore | None
 ) -> Scores:
     if score is None and columns.unknown_score is not None:
         return _as_given(columns, background)
     if columns.labels is None:
-        raise OpenSetError("there is no column 'label' (in NPZ files: 'labels' or 'gt').")
+        raise OpenSetError(NO_LABELS)
     if columns.logits is None and columns.probabilities is not None and score in (None, OF_PROBABILITIES):
         return _as_given(by_probability(columns, background), background)
     if columns.logits is None:
@@ -140,10 +148,7 @@ def _what_is_missing(columns: ScoreColumns, score: str | None) -> str:
         parse_score(score)  # a misspelt name is the likelier mistake
         return f"score '{score}' is made from logits, and the file has none (columns logit_0, logit_1, ...)."
     lacking = "unknown_score" if columns.predictions is not None else "prediction and unknown_score"
-    return (
-        f"there is no column {lacking}. Needed are label, prediction and unknown_score (higher = more unknown), "
-        "or label and logit_0, logit_1, ... or prob_0, prob_1, ..."
-    )
+    return f"there is no column {lacking}. {_NEEDED}"
 
 
 def by_probability(columns: ScoreColumns, background: bool) -> ScoreColumns:
@@ -166,8 +171,10 @@ def by_probability(columns: ScoreColumns, background: bool) -> ScoreColumns:
 
 
 def _as_given(columns: ScoreColumns, background: bool) -> Scores:
-    if columns.labels is None or columns.predictions is None:
-        raise OpenSetError(f"there is no column '{'label' if columns.labels is None else 'prediction'}'.")
+    if columns.labels is None:
+        raise OpenSetError(NO_LABELS)
+    if columns.predictions is None:
+        raise OpenSetError(f"there is no column 'prediction', the best known class of each sample. {_NEEDED}")
     assert columns.unknown_score is not None
     scores = Scores(
         columns.labels,

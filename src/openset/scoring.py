@@ -16,7 +16,7 @@ from openset._io.score_columns import ScoreColumns
 from openset._io.score_files import naming, read_columns
 from openset.errors import OpenSetError
 from openset.posthoc import SCORES, FittedScore, Outputs, ScoreSpec, Selection, Tuning, parse_scores, tune
-from openset.reading import NO_WORDS, check_class_names, outputs_of
+from openset.reading import NO_LABELS, NO_WORDS, check_class_names, outputs_of
 from openset.scores import Scores
 
 _FOLDS = 5
@@ -71,7 +71,7 @@ def score_file(
     columns = read_columns(path, words)
     try:
         if columns.labels is None:
-            raise OpenSetError("there is no column 'label' (in NPZ files: 'labels' or 'gt').")
+            raise OpenSetError(NO_LABELS)
         outputs = outputs_of(columns, background=background, name=str(path))
         if outputs.logits is not None:
             check_class_names(columns, outputs.known_logits().shape[1])

@@ -210,12 +210,21 @@ def test_more_than_ten_columns_stay_in_order(tmp_path):
     assert Scores.read(tmp_path / "p.parquet").probabilities.argmax(axis=1).tolist() == [11, 11]
 
 
+NO_LABELS = (
+    "there is no column 'label', the class of each sample (in NPZ files: 'labels' or 'gt'). Needed are label, pred"
+)
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
         ("label,prediction\n0,0\n", "there is no column unknown_score. Needed are label, prediction and unknown_score"),
         ("label,unknown_score\n0,0.1\n", "there is no column 'prediction'"),
-        ("prediction,unknown_score\n0,0.1\n", "there is no column 'label'"),
+        (
+            "prediction,unknown_score\n0,0.1\n",
+            NO_LABELS,
+        ),
+        ("y_true,y_pred,score\n0,0,0.1\n", NO_LABELS),
         (
             "label,prediction,unknown_score\n0,0,0.1\n-2,0,high\n",
             "unknown_score is 'high' in line 3; it must be a number",

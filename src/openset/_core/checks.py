@@ -227,7 +227,7 @@ def require_both(n_known: float, n_open: float, against: str) -> None:
     if n_open == 0:
         raise OpenSetError(
             f"Found {n_known:g} known samples and 0 {wanted}: open-set metrics need both. "
-            "Mark open-set samples with label -1 (negative) or -2 (unknown)."
+            "Mark open-set samples with label -1 (negative) or -2 (unknown), in text with one of these words."
         )
     if n_known == 0:
         raise OpenSetError(
