@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from openset._io import ray_cluster
 from openset.errors import OpenSetError
 from openset.scale.engines import ENGINES
 from openset.scale.evaluation import evaluate_source
@@ -118,3 +119,18 @@ def test_a_cluster_that_does_not_start(monkeypatch):
     monkeypatch.setattr("ray.init", late)
     with pytest.raises(OpenSetError, match="A local Ray cluster cannot be reached or started: The current node timed"):
         ENGINES["ray"](1).__enter__()
+
+
+def test_a_cluster_that_others_have_started_here_is_left_alone(monkeypatch):
+    asked = []
+
+    def init(**options):
+        asked.append(options["address"])
+        raise OSError("enough")
+
+    monkeypatch.delenv("RAY_ADDRESS", raising=False)
+    monkeypatch.setattr("ray.init", init)
+    for start in (ENGINES["ray"](1).__enter__, ray_cluster.connect):
+        with pytest.raises(OpenSetError, match="enough"):
+            start()
+    assert asked == ["local", "local"]

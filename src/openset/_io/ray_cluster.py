@@ -25,7 +25,7 @@ def connect() -> Mapping[str, float]:
     try:
         _check_answers(address)
         ray.init(
-            address=address,
+            address=address or "local",  # never one that somebody else has started here
             include_dashboard=None if address else False,
             logging_level=logging.ERROR,
             log_to_driver=False,

@@ -33,7 +33,7 @@ class OnRay(Engine):
         try:
             _check_answers(address)
             ray.init(
-                address=address,
+                address=address or "local",  # never one that somebody else has started here
                 num_cpus=None if address else self.workers,
                 include_dashboard=None if address else False,
                 logging_level=logging.ERROR,
