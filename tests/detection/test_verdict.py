@@ -104,3 +104,15 @@ def test_classes_that_make_most_false_detections_are_named():
     )
     assert main_sources(many_classes("abcdef")) == ""
     assert main_sources(many_classes("")) == ""
+
+
+def test_notes_say_what_so_few_wild_images_can_show():
+    """Three false detections on four images: 15.4 events would tell the rate to within half of it."""
+    known, found, wild, wild_found = pencil_case()
+    [note] = [
+        one for one in evaluate_open_set(known, found, wild, wild_found, recalls=[0.5]).notes if "to within" in one
+    ]
+    assert note.startswith("at recall 0.5 there are 3 false detections on 4 wild images: the rate per 1,000 may be")
+    assert "about 21 wild images would tell it to within half of it" in note
+    silent = evaluate_open_set(known, found, wild, make_found([]), recalls=[0.5])
+    assert any("takes 3,689 wild images without any" in one for one in silent.notes)
