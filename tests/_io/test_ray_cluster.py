@@ -35,3 +35,16 @@ def test_what_this_machine_lacks_is_said_and_what_a_cluster_lacks_may_come(monke
     assert ended == [True]
     monkeypatch.setenv("RAY_ADDRESS", "auto")
     assert ray_cluster.connect_with({"CPU": 1, "GPU": 0.25}, "A worker") == {"CPU": 2.0}
+
+
+def test_workers_use_the_vector_instructions_of_the_command(monkeypatch):
+    given = {}
+    monkeypatch.delenv("RAY_ADDRESS", raising=False)
+    monkeypatch.setattr(ray, "init", lambda **how: given.update(how))
+    monkeypatch.setattr(ray, "cluster_resources", lambda: {"CPU": 2.0})
+    monkeypatch.setenv("NPY_DISABLE_CPU_FEATURES", "X86_V4")
+    ray_cluster.connect()
+    assert given["runtime_env"] == {"env_vars": {"NPY_DISABLE_CPU_FEATURES": "X86_V4"}}
+    monkeypatch.delenv("NPY_DISABLE_CPU_FEATURES")
+    ray_cluster.connect()
+    assert given["runtime_env"] is None

@@ -5,6 +5,7 @@ import os
 import socket
 from collections.abc import Mapping
 
+from openset._core.processor import SWITCH
 from openset.errors import OpenSetError, need
 
 ADDRESS = "RAY_ADDRESS"
@@ -16,8 +17,12 @@ def check_installed() -> None:
     need("--engine ray", "ray")
 
 
-def connect() -> Mapping[str, float]:
-    """Reach the cluster, or start a local one; returns what it has: CPU, GPU and so on. `ray.shutdown` ends it."""
+def connect(cores: int | None = None) -> Mapping[str, float]:
+    """Reach the cluster, or start a local one; returns what it has: CPU, GPU and so on. `ray.shutdown` ends it.
+
+    A local one has as many cores as asked for. Workers compute with the vector instructions that this process uses, as
+    others round in another way.
+    """
     check_installed()
     import ray
 
@@ -26,6 +31,8 @@ def connect() -> Mapping[str, float]:
         _check_answers(address)
         ray.init(
             address=address or "local",  # never one that somebody else has started here
+            num_cpus=None if address else cores,
+            runtime_env={"env_vars": {SWITCH: os.environ[SWITCH]}} if SWITCH in os.environ else None,
             include_dashboard=None if address else False,
             logging_level=logging.ERROR,
             log_to_driver=False,

@@ -1,17 +1,14 @@
 """Tasks on a Ray cluster, or on a local one that ends with the command."""
 
-import logging
 import os
-import socket
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from openset._io.ray_cluster import connect, first_words, reason_of
 from openset.errors import OpenSetError
 from openset.scale.engines._base import ENGINES, Engine
 
-ADDRESS = "RAY_ADDRESS"
-_ANSWER = 10.0  # seconds that a cluster has to answer in
 _RETRIES = 5
 
 
@@ -25,25 +22,8 @@ class OnRay(Engine):
     title = "a Ray cluster: RAY_ADDRESS, or this machine"
 
     def __enter__(self) -> "OnRay":
-        try:
-            import ray
-        except ImportError as error:
-            raise OpenSetError("--engine ray needs Ray: pip install 'openset[ray]'.") from error
-        address = os.environ.get(ADDRESS) or None
-        try:
-            _check_answers(address)
-            ray.init(
-                address=address or "local",  # never one that somebody else has started here
-                num_cpus=None if address else self.workers,
-                include_dashboard=None if address else False,
-                logging_level=logging.ERROR,
-                log_to_driver=False,
-            )
-        except Exception as error:  # of any kind: Ray tells by a bare one that its own processes did not start in time
-            where = f"The Ray cluster at {address} ({ADDRESS})" if address else "A local Ray cluster"
-            first = (str(error) or type(error).__name__).splitlines()[0]
-            raise OpenSetError(f"{where} cannot be reached or started: {first}") from error
-        self.workers = max(1, int(ray.cluster_resources().get("CPU", 1)))
+        have = connect(self.workers)
+        self.workers = max(1, int(have.get("CPU", 1)))
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -90,23 +70,11 @@ def _result(ended: Any) -> Any:
     try:
         return ray.get(ended)
     except ray.exceptions.RayTaskError as error:
-        if isinstance(error.cause, OpenSetError):
-            raise OpenSetError(str(error.cause)) from error
-        if "No module named 'openset" in str(error):
-            raise OpenSetError(
-                "The workers cannot import openset: pip install 'openset[ray]' on every machine of the cluster."
-            ) from error
+        if sentence := reason_of(error):
+            raise OpenSetError(sentence) from error
         raise
     except ray.exceptions.RayError as error:
-        first = str(error).strip().splitlines()[0]
         raise OpenSetError(
-            f"A worker was lost {_RETRIES + 1} times ({type(error).__name__}: {first}); with --temp DIR, run the same "
+            f"A worker was lost {_RETRIES + 1} times ({first_words(error)}); with --temp DIR, run the same "
             "command again to go on."
         ) from error
-
-
-def _check_answers(address: str | None) -> None:
-    """Whether anybody answers at an address: Ray itself would wait for many minutes."""
-    host, _, port = (address or "").rpartition("/")[2].rpartition(":")
-    if host and port.isdigit():
-        socket.create_connection((host.strip("[]"), int(port)), timeout=_ANSWER).close()
