@@ -13,14 +13,14 @@ PACKAGE = Path(__file__).parents[2] / "src" / "openset"
 
 
 def function_of(mutant: Mutant) -> str | None:
-    """`file:first line` of the innermost function that a mutant changes; None if it changes something else."""
+    """`file:name` of the innermost function that a mutant changes; None if it changes something else."""
     original = _codes(compile(mutant.file.read_text(encoding="utf-8"), str(mutant.file), "exec"))
     changed = _changed(original, mutant)
     if not changed:
         return None
     name, line = max(changed, key=lambda key: (key[1], len(key[0])))
     is_function = bool(changed[name, line].co_flags & CO_OPTIMIZED)
-    return f"{mutant.file.relative_to(PACKAGE)}:{line}" if is_function else None
+    return f"{mutant.file.relative_to(PACKAGE)}:{name}" if is_function else None
 
 
 def put_in_place(mutant: Mutant) -> bool:

@@ -2,10 +2,12 @@
 
 import json
 
+import numpy as np
 import pytest
 import torch
-from safetensors.torch import save_file
+from safetensors.torch import save, save_file
 
+from openset._io.checksums import checksum
 from openset.errors import OpenSetError
 from openset.train import checkpoint
 from openset.train.state import State, as_now
@@ -92,6 +94,37 @@ def test_one_flipped_bit_in_weights_is_noticed(tmp_path):
         with pytest.raises(OpenSetError, match=r"w\.safetensors is damaged: its content does not match its checksum"):
             checkpoint.read_tensors(path)
     path.write_bytes(whole.replace(rb"\"epoch\": 3", rb"\"epoch\": 4"))
+    with pytest.raises(OpenSetError, match="does not match its checksum"):
+        checkpoint.read_tensors(path)
+
+
+@pytest.mark.parametrize("size", [1, 127, 128, 129, 300])
+def test_each_bit_of_long_and_odd_tensors_counts(tmp_path, size):
+    """Kilobytes are summed, what is left over is not."""
+    path = tmp_path / "w.safetensors"
+    made = {"a": torch.arange(size, dtype=torch.float64), "b": torch.arange(3, dtype=torch.uint8)}
+    checkpoint.write_tensors(path, made, {})
+    whole = path.read_bytes()
+    start = 8 + int.from_bytes(whole[:8], "little")
+    assert checkpoint.read_tensors(path)[0]["a"].tolist() == list(range(size))
+    for place in range(start, len(whole), 1 if size < 200 else 7):
+        path.write_bytes(whole[:place] + bytes([whole[place] ^ 1 << place % 8]) + whole[place + 1 :])
+        with pytest.raises(OpenSetError, match="does not match its checksum"):
+            checkpoint.read_tensors(path)
+
+
+def test_kilobytes_that_changed_places_are_noticed():
+    one, two = np.arange(128.0), np.arange(128.0) + 1
+    assert checksum("", {"a": np.append(one, two)}) != checksum("", {"a": np.append(two, one)})
+
+
+def test_weights_of_the_version_before_are_checked_by_their_crc(tmp_path):
+    """As a run of 0.2 wrote them: `{"checksum": "cf8862f0"}` was printed by that version."""
+    path = tmp_path / "w.safetensors"
+    tensors = {"w": torch.tensor([1.0, 2.0])}
+    path.write_bytes(save(tensors, {"openset": "{}", "checksum": "cf8862f0"}))
+    assert checkpoint.read_tensors(path)[0]["w"].tolist() == [1, 2]
+    path.write_bytes(save({"w": torch.tensor([1.0, 2.5])}, {"openset": "{}", "checksum": "cf8862f0"}))
     with pytest.raises(OpenSetError, match="does not match its checksum"):
         checkpoint.read_tensors(path)
 
