@@ -67,6 +67,13 @@ def test_a_class_that_is_never_predicted_and_looks_like_a_word_is_asked_about(wo
     assert word in read(labels, predictions, names=["cat", "dog", word])[2]  # a class that somebody named
 
 
+def test_neighbours_that_changed_places_are_one_typing_error():
+    for word in ("engative", "negativ", "nnegative", "negatvie", "negadive"):
+        assert meant_word(word) == "negative"
+    assert [meant_word(word) for word in ("negaitev", "gnegatie")] == [None, None]
+    assert meant_word("nuknwon") == "unknown"
+
+
 @pytest.mark.parametrize("word", ["known", "native", "relative", "unicorn", "ode", "penguin", "bookmark", "nowhere"])
 def test_other_names_are_not_asked_about(word):
     assert meant_word(word) is None

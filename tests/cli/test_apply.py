@@ -158,6 +158,14 @@ def test_bad_input_is_told(outputs, freeze, refused):
     assert "is not a threshold file" in refused("apply", outputs / "empty.json", new)
 
 
+def test_no_file_counts_twice(outputs, freeze, refused):
+    threshold, new = freeze("energy"), outputs / "new.npz"
+    (outputs / "link.npz").symlink_to(new)
+    for again in (new, outputs / "link.npz"):
+        for command in ("apply", "watch"):
+            assert f"{again} is given twice" in refused(command, threshold, new, outputs / "val.npz", again)
+
+
 @pytest.mark.slow
 def test_memory_does_not_grow_with_the_rows(tmp_path):
     """400 times the rows, the same memory but for some buffers."""

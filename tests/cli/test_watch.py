@@ -77,6 +77,17 @@ def test_the_same_whatever_the_pieces(openset, stream, load, monkeypatch):
     assert load(stream / "a.json")["windows"][1]["name"] == "2026-03-01 06:00:00"
 
 
+def test_times_that_go_back_are_noticed_wherever_the_pieces_end(stream, refused, monkeypatch):
+    from openset._io import score_stream
+
+    monkeypatch.setattr(score_stream, "_MOST_ROWS", 3)
+    monkeypatch.setattr(score_stream, "_LEAST_ROWS", 1)
+    days = ["01", "05", "09", "07", "08", "09"]
+    (stream / "x.csv").write_text("seen,prediction,unknown_score\n" + "".join(f"2026-03-{day},0,0.1\n" for day in days))
+    told = refused("watch", stream / "t.json", stream / "x.csv", "--time", "seen")
+    assert "'seen' goes back in line 5 (2026-03-07)" in told
+
+
 def test_a_figure_is_drawn(openset, stream, refused):
     pytest.importorskip("matplotlib", reason="matplotlib is not installed")
     openset("watch", stream / "t.json", stream / "log.parquet", "--figure", stream / "w.png")

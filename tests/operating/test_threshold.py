@@ -31,6 +31,15 @@ def test_a_frozen_threshold_does_what_it_did(tmp_path):
     )
 
 
+def test_it_tells_when_it_is_applied_to_the_samples_that_it_was_chosen_on(tmp_path):
+    scores, others = Scores(*random_dataset(300)), Scores(*random_dataset(300, seed=1))
+    at_acceptance(scores, 0.9).write(tmp_path / "threshold.json")
+    again = Threshold.read(tmp_path / "threshold.json")
+    assert "apply it to samples that had no part in choosing it" in again.apply(scores).notes[0]
+    assert not again.apply(others).notes
+    assert not Threshold(again.value, "by hand", {}, 0).apply(scores).notes
+
+
 def test_the_file_tells_what_the_threshold_belongs_to(tmp_path):
     score = {"name": "knn", "params": {"k": 10}}
     frozen = at_acceptance(told(score=score, fit="f1", model="m1"), 1.0)
@@ -41,7 +50,7 @@ def test_the_file_tells_what_the_threshold_belongs_to(tmp_path):
     assert (content["value"], content["rule"], content["n"]) == (0.4, "at_acceptance=1", 2)
     assert (content["score"], content["fit"], content["model"]) == (score, "f1", "m1")
     assert content["classes"] == ["cat", "dog"]
-    assert set(content["made"]) == {"time", "versions", "samples"}
+    assert set(content["made"]) == {"time", "versions", "samples", "data"}
     assert content["made"]["samples"] == {"known": 2, "open": 1}
     again = Threshold.read(tmp_path / "t.json")
     assert again == frozen

@@ -180,3 +180,16 @@ def test_a_finished_run_of_another_recipe_is_said(tmp_path):
     (outcome,) = run_task([cell(tmp_path, "softmax", "optimizer.lr=0.5")])
     assert "was made with optimizer.lr = 0.05, now it is 0.5" in outcome.reason
     assert Path(cell(tmp_path, "softmax").folder / "summary.json").exists()
+
+
+def test_a_finished_run_on_other_data_is_said(tmp_path, trainings):
+    """A protocol of one's own may be edited between two calls: yesterday's results are not today's."""
+    mine = tmp_path / "mine.yaml"
+    mine.write_text("data: digits\nknown: ['0', '1', '2', '3']\nunknown: ['9']\n")
+    asked = cell(tmp_path, "softmax", protocol=str(mine))
+    first = asked.run()
+    assert asked.run() == first
+    mine.write_text("data: digits\nknown: ['0', '1', '2', '3']\nunknown: ['8']\n")
+    (outcome,) = run_task([asked])
+    assert f"was trained on other data than {mine} describes now (fingerprint {first['data']}" in outcome.reason
+    assert len(trainings) == 1

@@ -94,6 +94,7 @@ def decide_files(
     decider: Decider, streams: Sequence[ScoreStream], *, beside: Sequence[str] = (), progress: Progress | None = None
 ) -> Iterator[tuple[ScoreStream, Batch, Decisions, Origin]]:
     """Decisions on all files, row by row in their order, some rows at a time; errors name the file."""
+    _check_once([Path(stream.file) for stream in streams])
     parts = [decider.needed(stream.parts, stream.file) for stream in streams]  # all are looked at before the work
     for stream, wanted in zip(streams, parts, strict=True):
         for batch in stream.batches(wanted, beside):
@@ -104,6 +105,15 @@ def decide_files(
             yield stream, batch, found, origin
             if progress is not None:
                 progress(len(found))
+
+
+def _check_once(files: Sequence[Path]) -> None:
+    """Refuse a file that is given twice, or that a pattern finds again: its samples would count twice."""
+    seen: set[Path] = set()
+    for file in files:
+        if file.resolve() in seen:
+            raise OpenSetError(f"{file} is given twice, and each of its samples would count twice: give it once.")
+        seen.add(file.resolve())
 
 
 def apply_to_files(

@@ -62,6 +62,12 @@ class Rate:
         }
 
 
+_CHOSEN_HERE = (
+    "These are the samples that the threshold was chosen on, so that the fractions are better than on new ones and the "
+    "intervals promise nothing: apply it to samples that had no part in choosing it."
+)
+
+
 @dataclass(frozen=True, eq=False)  # as a mapping: equal to any with the same fractions
 class Rates(Shown, Mapping[str, float]):
     """The fractions at a threshold by key; `rates` has their intervals.
@@ -73,6 +79,8 @@ class Rates(Shown, Mapping[str, float]):
 
     rates: Mapping[str, Rate]
     level: float = 0.95
+    chosen_here: bool = False
+    """Whether these are the very samples that the threshold was chosen on."""
 
     def __getitem__(self, key: str) -> float:
         return self.rates[key].value
@@ -86,11 +94,11 @@ class Rates(Shown, Mapping[str, float]):
     @property
     def notes(self) -> list[str]:
         """What to know before relying on the threshold, from what it does here."""
-        found = notes_on(self.get("acceptance"), self.get("fpr"), "here")
-        if found:
-            return found
+        found = [_CHOSEN_HERE] if self.chosen_here else []
+        if idle := notes_on(self.get("acceptance"), self.get("fpr"), "here"):
+            return [*found, *idle]
         passed = [rate.against for rate in self.rates.values() if rate.name == "fpr" and rate.value >= NEARLY_ALL]
-        return [
+        return found + [
             f"The threshold accepts at least {NEARLY_ALL:.0%} of '{part}': these open-set samples it hardly rejects, "
             "although it does reject others. See whether another score tells them apart."
             for part in passed

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -44,7 +44,7 @@ class Threshold(Shown):
     origin: Origin = field(default_factory=Origin)
     """What the scores are that it was chosen on, and that it may be applied to."""
     made: Mapping[str, Any] = field(default_factory=dict, compare=False, repr=False)
-    """When, with which versions, and on how many samples of each kind."""
+    """When, with which versions, on which data (its fingerprint), and on how many samples of each kind."""
     per_class: tuple[float, ...] | None = None
     """A value for each known class, in the order of `origin.classes`, where the rule chose one each.
 
@@ -117,7 +117,8 @@ class Threshold(Shown):
         >>> rates["acceptance"], round(rates.rates["fpr"].interval.high, 3)
         (0.5, 0.975)
         """
-        return rates_of(scores, self.reject(scores, force=force), against=against, level=level)
+        rates = rates_of(scores, self.reject(scores, force=force), against=against, level=level)
+        return replace(rates, chosen_here=self.made.get("data") == scores.fingerprint)
 
     @property
     def notes(self) -> list[str]:
@@ -202,13 +203,14 @@ _OLD = (
 
 
 def made_now(scores: Scores | None = None, *, samples: tuple[int, int] | None = None) -> dict[str, Any]:
-    """When and with what a threshold is made, and on how many known and open-set samples."""
+    """When, with what and on which data a threshold is made, and on how many known and open-set samples."""
     made: dict[str, Any] = {
         "time": datetime.now(UTC).isoformat(timespec="seconds"),
         "versions": versions("numpy"),
     }
     if scores is not None:
         known = int((scores.labels >= 0).sum())
+        made["data"] = scores.fingerprint
         samples = known, len(scores) - known
     if samples is not None:
         made["samples"] = {"known": samples[0], "open": samples[1]}

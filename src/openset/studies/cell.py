@@ -5,14 +5,15 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
 from openset._io.folder_lock import hold
 from openset._io.json_files import read_json
+from openset.errors import OpenSetError
 from openset.methods import METHODS
-from openset.protocols import PROTOCOLS, parse_stand_in
+from openset.protocols import PROTOCOLS, load, parse_stand_in
 from openset.studies.choice import Setting
 from openset.studies.key import Key
 from openset.studies.results_files import ResultsFile
@@ -166,7 +167,14 @@ class Cell:
 
     def _read(self) -> Mapping[str, Any]:
         begin(self.config, self.folder, resume=True)  # says if it was made by another recipe
-        return dict(read_json(self.folder / "summary.json"))
+        summary = dict(read_json(self.folder / "summary.json"))
+        now = _own_data_now(self.config)
+        if now and summary.get("data", now) != now:
+            raise OpenSetError(
+                f"{self.folder} was trained on other data than {self.config.protocol} describes now (fingerprint "
+                f"{summary['data']}, now {now}): give another --out, or delete that folder to train it again."
+            )
+        return summary
 
     def _with_method(self, name: str) -> "Cell":
         return self._like(read_config(self.config.as_plain(), **{"method.name": name}))
@@ -180,6 +188,21 @@ def _trained_like(method: str) -> list[str]:
     """Names of the methods that have the training of `method`."""
     training = METHODS[method].trained_as or method
     return [name for name in METHODS if (METHODS[name].trained_as or name) == training]
+
+
+def _own_data_now(config: Config) -> str:
+    """The fingerprint of the data of a protocol that is a file or folder of the user, who may have edited it."""
+    name = config.protocol
+    if name in PROTOCOLS or parse_stand_in(name) is not None:
+        return ""
+    edited = Path(name).stat().st_mtime_ns if Path(name).exists() else 0
+    return _data_now(name, config.split, config.data_root, edited)
+
+
+@lru_cache(maxsize=1000)
+def _data_now(name: str, split: int, data_root: str | None, edited: int) -> str:
+    """Looked up once for all cells of a grid: `edited` tells versions of a protocol apart."""
+    return load(name, split=split, data_root=data_root, on_corrupt="skip").fingerprint
 
 
 def recipe_fingerprint(config: Config) -> str:

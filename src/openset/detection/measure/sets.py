@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from openset._core.fingerprint import fingerprint
+from openset.detection.measure.doubts import doubts_about, doubts_about_scales
 from openset.detection.measure.matching import highest_per_image
 from openset.detection.read.class_lists import FromZero, read_numbering
 from openset.detection.read.coco import Bools, Detections, GroundTruth, Ints, read_ground_truth
@@ -51,7 +52,17 @@ class OpenSetData:
     @property
     def notes(self) -> tuple[str, ...]:
         """What a reader of the results should know about the files; one file for both kinds of image says it once."""
-        return tuple(dict.fromkeys((*self.known_found.notes, *self.wild_found.notes)))
+        return tuple(
+            dict.fromkeys(
+                (
+                    *self.known_found.notes,
+                    *self.wild_found.notes,
+                    *doubts_about(self.known, self.known_found),
+                    *doubts_about(self.wild, self.wild_found),
+                    *doubts_about_scales(self.known_found, self.wild_found),
+                )
+            )
+        )
 
 
 def load(
