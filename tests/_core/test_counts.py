@@ -57,6 +57,11 @@ def test_negative_zero_ties_with_zero():
     assert rank_pairs([0, -2], [0, 0], np.array([0.0, -0.0])).tied == 1
 
 
+def test_pairs_are_whole_numbers():
+    found = rank_pairs([0, 0, -2, -2, -2], [0, 0, 0, 0, 0], [0.1, 0.5, 0.5, 0.6, 0.2])
+    assert [type(one) for one in vars(found).values()] == [int] * 4
+
+
 @given(datasets())
 def test_fast_pairs_equal_the_pairs_of_the_counts(data):
     labels, predictions, score = data

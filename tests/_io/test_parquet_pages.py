@@ -7,6 +7,7 @@ import polars as pl
 import pytest
 
 from openset import Scores
+from openset._io import parquet_pages
 from openset._io.parquet_pages import PagesError, _Compact, check_pages
 from openset.errors import OpenSetError
 
@@ -25,6 +26,15 @@ TABLE = pl.DataFrame(
     },
     schema_overrides={"nothing": pl.Int32},
 )
+
+
+@pytest.mark.parametrize(
+    ("chunk", "looked_at"),
+    [({3: {4: 1}}, True), ({1: "elsewhere.parquet", 3: {4: 1}}, False), ({1: "elsewhere.parquet"}, False), ({}, False)],
+)
+def test_columns_in_other_files_and_encrypted_ones_are_not_looked_for_here(monkeypatch, chunk, looked_at):
+    monkeypatch.setattr(parquet_pages, "_about", lambda _: {4: [{1: [chunk, {3: {4: 2}}]}]})
+    assert list(parquet_pages._columns(None)) == [*([{4: 1}] if looked_at else []), {4: 2}]
 
 
 @pytest.mark.parametrize("compression", ["uncompressed", "zstd", "snappy", "lz4", "gzip", "brotli"])

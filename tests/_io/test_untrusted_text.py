@@ -6,6 +6,7 @@ import time
 import pytest
 
 from openset._core.text import half_character
+from openset._io.atomic import replacing
 from openset._io.json_files import parse_json, read_json
 from openset._io.json_stream import read_chunks
 from openset._io.yaml_files import parse_yaml
@@ -17,6 +18,28 @@ from openset.train.config import Config
 BOMB = "a0: &a0 [x, x, x, x, x, x, x, x, x]\n" + "".join(
     f"a{level}: &a{level} [{', '.join([f'*a{level - 1}'] * 9)}]\n" for level in range(1, 10)
 )
+
+
+def test_values_that_yaml_cannot_make_are_told():
+    with pytest.raises(OpenSetError, match=r"a\.yaml: not valid YAML: month must be in 1\.\.12"):
+        parse_yaml("day: 2024-13-45", "a.yaml")
+
+
+@pytest.mark.parametrize("cause", [True, False])
+def test_what_the_system_said_is_told_however_a_library_wraps_it(tmp_path, cause):
+    """A full disk may come as the cause of another error, or as what was being handled when that came up."""
+
+    def pack():
+        try:
+            raise OSError(28, "No space left on device")
+        except OSError as error:
+            if cause:
+                raise ValueError("packing failed") from error
+            raise ValueError("packing failed")  # noqa: B904
+
+    with pytest.raises(OpenSetError, match=r"Cannot write .*no space left"), replacing(tmp_path / "a"):
+        pack()
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize("field", ["name", "title", "paper", "validation_by", "notes", "known"])

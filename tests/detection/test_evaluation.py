@@ -162,6 +162,12 @@ def test_no_interval_is_nothing_with_a_note():
     json.dumps(result.to_json(), allow_nan=False)
 
 
+def test_only_too_few_wild_images_are_told():
+    assert wilderness_levels(4, 4).note == ""
+    assert wilderness_levels(4, 3).note.startswith("there are only 3 wild images for 4 known ones")
+    assert (wilderness_levels(4, 3).reference_ratio, wilderness_levels(4, 9).reference_ratio) == (0.75, 1)
+
+
 def test_every_level_has_a_wild_image():
     """Of 4 known images a tenth is none, which is no level; two tenths are one."""
     assert wilderness_levels(4, 2).ratios == (0.2, 0.3, 0.4, 0.5)

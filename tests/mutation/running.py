@@ -63,7 +63,7 @@ class Score:
     survivors: list[str] = field(default_factory=list)
 
 
-def mutate(n: int, seed: int, only: str, first: int, map_file: Path) -> int:
+def mutate(n: int, seed: int, only: tuple[str, str], first: int, map_file: Path) -> int:
     """Try `n` places drawn at random, from the `first` on, and tell at which of them no test noticed."""
     plugin = _Plugin(n, seed, only, first, map_file)
     places = [str(TESTS / one) for one in TESTED_BY if (TESTS / one).exists()]
@@ -73,16 +73,23 @@ def mutate(n: int, seed: int, only: str, first: int, map_file: Path) -> int:
 
 
 class _Plugin:
-    def __init__(self, n: int, seed: int, only: str, first: int, map_file: Path) -> None:
-        self.n, self.seed, self.only, self.first, self.map_file = n, seed, only, first, map_file
+    def __init__(self, n: int, seed: int, only: tuple[str, str], first: int, map_file: Path) -> None:
+        self.n, self.seed, self.first, self.map_file = n, seed, first, map_file
+        self.only, self.but = only
+
+    def _is_used(self, item: pytest.Item) -> bool:
+        """Slow tests are used where there are no others: all that train a network are."""
+        if (TESTS / "train") in item.path.parents:
+            return self.but != "/train/"
+        return item.get_closest_marker("slow") is None
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
-        items = {item.nodeid: item for item in session.items if _is_used(item)}
+        items = {item.nodeid: item for item in session.items if self._is_used(item)}
         _in_fork(lambda: _meet(list(items.values()), self.map_file))
         stored = json.loads(self.map_file.read_text(encoding="utf-8"))
         met = Met(stored["tests"], stored["seconds"])
-        places = [place for place in _all_places() if self.only in str(place[1])]
+        places = [place for place in _all_places() if self.only in str(place[1]) and self.but not in str(place[1])]
         order = Random(self.seed).sample(places, len(places))
         print(f"\n{len(items)} tests; {len(places):,} places that could be changed; seed {self.seed}")
         score = Score()
@@ -93,11 +100,6 @@ class _Plugin:
                 _try(number, room, mutant, key, met, items, score)
         _tell(score)
         return True
-
-
-def _is_used(item: pytest.Item) -> bool:
-    """Slow tests are used where there are no others: all that train a network are."""
-    return item.get_closest_marker("slow") is None or (TESTS / "train") in item.path.parents
 
 
 def _all_places() -> Iterator[tuple[str, Path, int]]:
