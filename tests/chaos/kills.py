@@ -26,7 +26,10 @@ GOLDEN = Path(__file__).parents[1] / "golden"
 
 @dataclass(frozen=True)
 class Job:
-    """A command that can be run again after a kill; `OUT` stands for the folder of its results."""
+    """A command that can be run again after a kill.
+
+    `OUT` stands for the folder of its results, `RUN` for the finished training run of the first job.
+    """
 
     name: str
     first: tuple[str, ...]
@@ -37,7 +40,10 @@ class Job:
 
     def words(self, out: Path, *, again: bool) -> list[str]:
         """The command line."""
-        return [word.replace("OUT", str(out)) for word in (self.again if again else self.first)]
+        run = out.parent / "train-whole" / "run"
+        return [
+            word.replace("OUT", str(out)).replace("RUN", str(run)) for word in (self.again if again else self.first)
+        ]
 
 
 _TRAIN = ("train", "--protocol", "digits", "--method", "softmax", *_DIGITS, "--out", "OUT/run")
@@ -45,10 +51,17 @@ _BENCH = ("bench", "--protocols", "digits", "--methods", "softmax,maxlogit", "--
           "--out", "OUT")  # fmt: skip
 _EVALUATE = ("evaluate", str(GOLDEN / "a.csv"), str(GOLDEN / "b.csv"), "--resamples", "50", "--report", "OUT/r.html",
              "--json", "OUT/r.json", "--csv", "OUT/r.csv", "--latex", "OUT/r.tex")  # fmt: skip
+_OUTPUTS = ("outputs", "RUN", "digits", "--out", "OUT/o.npz", "--json", "OUT/o.json")
+_WATCH = ("watch", "RUN/threshold.json", "RUN/scores_test.parquet", "--window", "20", "--unknown-share", "0.9",
+          "--json", "OUT/w.json", "--report", "OUT/w.html")  # fmt: skip
+_APPLY = ("apply", "RUN/threshold.json", "RUN/scores_test.parquet", "--out", "OUT/d.parquet", "--json", "OUT/d.json")
 JOBS = (
-    Job("train", _TRAIN, (*_TRAIN, "--resume"), 0.5),
+    Job("train", _TRAIN, (*_TRAIN, "--resume"), 0.4),
     Job("bench", _BENCH, _BENCH, 0.2),
-    Job("evaluate --report", _EVALUATE, _EVALUATE, 0.3),
+    Job("evaluate --report", _EVALUATE, _EVALUATE, 0.1),
+    Job("outputs", _OUTPUTS, _OUTPUTS, 0.1),
+    Job("watch", _WATCH, _WATCH, 0.1),
+    Job("apply", _APPLY, _APPLY, 0.1),
 )
 
 
