@@ -107,3 +107,15 @@ def test_the_same_seed_gives_the_same_intervals():
 
 def test_fewer_resamples_for_more_samples():
     assert [resamples_for(n) for n in (100, 20_000, 50_000, 10_000_000)] == [1000, 1000, 400, 200]
+
+
+def test_a_label_above_every_prediction_may_mark_unknowns():
+    labels, predictions = [0] * 10 + [1] * 10 + [255] * 10 + [-2] * 10, [0] * 10 + [1] * 10 + [0, 1] * 10
+    score = np.linspace(0, 1, 40)
+    (note,) = [one for one in evaluate(Scores(labels, predictions, score), n_resamples=20).notes if "255" in one]
+    assert "Label 255 of 10 samples is above every prediction" in note
+    assert "--unknown-label 255" in note
+    for few_or_predicted in (labels[:29] + [-2] * 11, [*labels[:20], *[1] * 10, *[-2] * 10]):
+        assert not any(
+            "above every" in one for one in evaluate(Scores(few_or_predicted, predictions, score), n_resamples=20).notes
+        )

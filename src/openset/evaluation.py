@@ -26,6 +26,7 @@ HEADLINE = tuple(name for name, card in METRICS.items() if card.headline and not
 """The metrics that sum up a model and need no option: what tables of runs show."""
 Also = tuple[str, Mapping[str, Any], str | None]
 """A further metric: its name, its options, and what it is measured against; None: everything."""
+_SUSPICIOUS = 10  # samples of a class above every prediction
 _OPTIONAL = ("least", "most")
 
 
@@ -230,7 +231,7 @@ def evaluate(
         against=tuple(chosen),
         notes=tuple(
             hints(
-                scores.notes,
+                (*scores.notes, *_never_predicted(scores)),
                 results,
                 tied,
                 meta=scores.meta,
@@ -351,6 +352,19 @@ def _why_below_chance(meta: Mapping[str, Any]) -> str:
             "train longer, or try another one (see: openset scores)."
         )
     return "the score seems to point the wrong way. Higher must mean more unknown; negate it if it is a confidence."
+
+
+def _never_predicted(scores: Scores) -> list[str]:
+    """Of a number that stands for unknowns elsewhere, such as 255 or K, and was read as one more known class."""
+    if scores.probabilities is not None or scores.class_names is not None:
+        return []
+    labels, n_samples = np.unique(scores.labels[scores.labels > scores.predictions.max()], return_counts=True)
+    return [
+        f"Label {label} of {n} samples is above every prediction and counts as a known class that is always "
+        f"misclassified; if it marks unknowns, say so: --unknown-label {label}."
+        for label, n in zip(labels.tolist(), n_samples.tolist(), strict=True)
+        if n >= _SUSPICIOUS
+    ]
 
 
 def hints(

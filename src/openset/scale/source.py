@@ -9,6 +9,7 @@ import numpy as np
 
 from openset._core import checks
 from openset._core.checks import RESERVED_GROUPS
+from openset._core.fingerprint import fingerprint
 from openset._io.parquet_files import Files, files_of
 from openset._io.score_files import naming, parse_metadata
 from openset.errors import OpenSetError
@@ -71,6 +72,12 @@ class Source:
     def files(self) -> list[str]:
         """Every file once."""
         return list(dict.fromkeys(part.file for part in self.parts))
+
+    @property
+    def fingerprint(self) -> str:
+        """Sixteen digits that change when a file does: of names, sizes and times, as no row is read for them."""
+        states = [(Path(part.file).name, part.first, part.rows, part.size, part.changed) for part in self.parts]
+        return fingerprint([np.frombuffer(repr(states).encode("utf-8", "surrogateescape"), dtype=np.uint8)])
 
 
 def open_source(text: str, part_rows: int = PART_ROWS) -> Source:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -83,7 +83,7 @@ def choose_from(
         value = finite(found, first, rule_text)
         achieved = {"acceptance": found.known / n_known, "ccr": found.right / n_known}
         achieved |= {"fpr": found.open / n_open} if n_open else {}
-    made = made_now(samples=(n_known, n - n_known))
+    made = {**made_now(samples=(n_known, n - n_known)), "data": source.fingerprint}
     size = n_known + n_open if card.needs_open_set else n_known
     return Threshold(value, rule_text, achieved, size, origin_of(source), made)
 
@@ -121,4 +121,4 @@ def apply_to(
             total += decided
             if progress is not None:
                 progress(source.parts[place].rows)
-    return total.rates(against=against)
+    return replace(total.rates(against=against), chosen_here=threshold.made.get("data") == source.fingerprint)
