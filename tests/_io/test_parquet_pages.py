@@ -33,7 +33,7 @@ TABLE = pl.DataFrame(
     [({3: {4: 1}}, True), ({1: "elsewhere.parquet", 3: {4: 1}}, False), ({1: "elsewhere.parquet"}, False), ({}, False)],
 )
 def test_columns_in_other_files_and_encrypted_ones_are_not_looked_for_here(monkeypatch, chunk, looked_at):
-    monkeypatch.setattr(parquet_pages, "_about", lambda _: {4: [{1: [chunk, {3: {4: 2}}]}]})
+    monkeypatch.setattr(parquet_pages, "_file_metadata", lambda _: {4: [{1: [chunk, {3: {4: 2}}]}]})
     assert list(parquet_pages._columns(None)) == [*([{4: 1}] if looked_at else []), {4: 2}]
 
 
