@@ -157,7 +157,7 @@ ENTRIES: dict[str, Entry] = {
             "families:reproduce",
             {
                 "smoke": Needs("no data (drawn scenes)", "seconds"),
-                "cpu": Needs("no data (drawn scenes)", "about 2 minutes of one core per seed; --seeds 0-4"),
+                "cpu": Needs("no data (drawn scenes)", "about 3 minutes of one core per seed; --seeds 5-9"),
             },
         ),
     )

@@ -49,13 +49,17 @@ FAMILIES = (
 
 @dataclass(frozen=True)
 class Settings:
-    """Of every training and test; results of other settings are not used."""
+    """Of every training and test; results of other settings are not used.
 
-    steps: int = 700
+    Chosen before any result of theirs was known: so many steps that the heads come near each other in average precision
+    (after 3,500 objectness, the slowest, has .99 on scenes of seed 777) and that five seeds take some twenty minutes.
+    """
+
+    steps: int = 2000
     batch: int = 16
-    n_train: int = 2000
-    n_known: int = 200
-    n_wild: int = 920
+    n_train: int = 3000
+    n_known: int = 400
+    n_wild: int = 1840
     """With the known ones, the paper's largest wilderness ratio: 4.6."""
 
 
