@@ -27,8 +27,8 @@ def when() -> str:
 
 
 def families() -> str:
-    """What `openset reproduce elephant/families --scale cpu --seeds 0-4 --show` prints in the checkout."""
-    return _shown("elephant/families", seeds=range(5))
+    """What `openset reproduce elephant/families --scale cpu --seeds 5-9 --show` prints in the checkout."""
+    return _shown("elephant/families", seeds=range(5, 10))
 
 
 PARTS = {"table 2": table_2, "tables 4 and 5": tables_4_and_5, "gains of the loss": when, "families": families}
