@@ -121,10 +121,11 @@ def test_the_action_holds_bars_and_keeps_the_page(tmp_path, bars, code):
         name: re.sub(r"\$\{\{ inputs\.(\w+) \}\}", lambda found: values[found[1]], text)
         for name, text in step["env"].items()
     }
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])  # an environment need not be active
     done = subprocess.run(
         ["bash", "-e", "-c", step["run"]],
         cwd=tmp_path,
-        env={**os.environ, **env},
+        env={**os.environ, **env, "PATH": path},
         capture_output=True,
         text=True,
         check=False,
