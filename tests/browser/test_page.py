@@ -140,7 +140,7 @@ def test_it_works_by_keyboard_and_is_read_aloud(tab, three):
     assert before != after
     assert "of knowns lost" in after
     page.keyboard.press("End")
-    assert tab.figure("lost") == "0.0 %"
+    assert tab.number("lost") == "0.0 %"
     assert page.get_attribute("#summary", "aria-live") == "polite"
     assert page.locator("svg[role=img]:not([aria-label])").count() == 0
     assert page.locator("table:not(:has(caption))").count() == 0

@@ -165,7 +165,7 @@ def test_groups_stand_in_histogram_confusion_and_slips(tab, report, grouped):
 def test_the_frozen_threshold_is_marked_and_is_where_the_page_starts(tab, report, grouped):
     frozen, file = report
     page = tab.open(file)
-    assert tab.figure("lost") == f"{100 * (1 - frozen.achieved['acceptance']):.1f} %"
+    assert tab.number("lost") == f"{100 * (1 - frozen.achieved['acceptance']):.1f} %"
     line = page.locator("#chart-histogram line.frozen")
     place = float(line.get_attribute("x1"))
     tab.go_to(40)

@@ -371,14 +371,14 @@ def test_bench_as_json_has_means_and_spreads(tmp_path):
     cells = bench.make_grid(["digits"], ["softmax", "openauc"], [0, 1], [0], tmp_path)[:3]
 
     def entry(name, against, value):
-        return {"name": name, "params": {}, "against": against, "value": value}
+        return {"name": name, "params": {}, "against": against, "value": value, "low": None, "high": None}
 
     def summary(cell):
         value = 0.5 + cell.config.split / 10
         open_figures = [entry(name, part, value) for name in ("auroc", "open_auc") for part in ("all", "unknown")]
         return {"metrics": [entry("closed_set_accuracy", "all", 0.9), *open_figures]}
 
-    content = command.as_json([(cell, summary(cell)) for cell in cells], [])
+    content = command.as_json([(cell, summary(cell)) for cell in cells], [], {})
     assert [(row["method"], len(row["runs"])) for row in content["groups"]] == [("softmax", 2), ("openauc", 1)]
     several, single = ({one["name"]: one for one in row["metrics"]} for row in content["groups"])
     assert several["open_auc"]["value"] == pytest.approx(0.55)
@@ -407,7 +407,14 @@ def test_bench_takes_its_intervals_over_splits(tmp_path):
             cell,
             {
                 "metrics": [
-                    {"name": name, "params": {}, "against": "all", "value": 0.5 + cell.config.split / 10}
+                    {
+                        "name": name,
+                        "params": {},
+                        "against": "all",
+                        "value": 0.5 + cell.config.split / 10,
+                        "low": None,
+                        "high": None,
+                    }
                     for name in ("closed_set_accuracy", "auroc", "open_auc")
                 ]
             },
@@ -490,7 +497,8 @@ def test_what_varies_is_drawn_in_order(tmp_path, monkeypatch):
 
     def summary(cell):
         value = cell.value / 2 + cell.config.split
-        return {"metrics": [{"name": "open_auc", "params": {}, "against": "unknown", "value": value}]}
+        result = {"name": "open_auc", "params": {}, "against": "unknown", "value": value, "low": None, "high": None}
+        return {"metrics": [result]}
 
     done = [(cell, summary(cell)) for cell in cells]
     files = command._draw(done, tmp_path / "f", vary)

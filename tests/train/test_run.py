@@ -367,7 +367,7 @@ def test_the_loss_scale_is_part_of_the_state(tmp_path, monkeypatch):
 
     from openset.train import run as whole
 
-    def half_precision(_config):
+    def half_precision(_config, _loggers):
         return Fabric(accelerator="cpu", devices=1, plugins=[MixedPrecision("16-mixed", device="cpu")])
 
     monkeypatch.setattr(whole, "make_fabric", half_precision)

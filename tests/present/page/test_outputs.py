@@ -197,8 +197,9 @@ def test_the_page_needs_no_matplotlib(files, tmp_path):
 @pytest.mark.slow
 def test_demo_ends_with_the_path_of_the_page(tmp_path, capsys):
     assert run("demo", "--out", tmp_path / "demo") == 0
-    last = capsys.readouterr().out.strip().splitlines()[-1]
-    assert last == str(tmp_path / "demo" / "report.html")
+    where, after = capsys.readouterr().out.strip().splitlines()[-2:]
+    assert where.endswith(f"The page: {tmp_path / 'demo' / 'report.html'}")
+    assert after.startswith("Next, with scores of your own: openset evaluate")
     assert "neighbours" in (tmp_path / "demo" / "report.html").read_text(encoding="utf-8")
 
 
